@@ -78,6 +78,9 @@ export const alarmedMetrics = {
   /** Updates and removals of change records, which are append-only. */
   ChangeRecordsAltered: 'Count',
   ReconciliationDifferences: 'Count',
+  /** GHS that providers owe since an earlier day, and banks for more than two days. */
+  ProvidersOwing: 'None',
+  BanksOwing: 'None',
   /** Reconciliations that have not ended in time. */
   ReconciliationUnfinished: 'Count',
   /** Counts of a provider's day far above its last weeks; the log names provider and remedy. */

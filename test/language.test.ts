@@ -75,7 +75,10 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 const sources = (folders: string) =>
   files(`${folders}/**/*.{ts,tsx}`).map((file) => [file, commentsOf(read(file))] as const)
 
-const allAlarms = { hasSandboxBank: true, hasFirewall: true, backup: { keepDays: 35, lockDays: 7 } }
+const allAlarms = {
+  ...{ hasSandboxBank: true, hasFirewall: true, payoutsWaitForFunding: true },
+  backup: { keepDays: 35, lockDays: 7 },
+}
 
 const helpTexts = Object.entries(nouns).map(([name, noun]) => {
   const verbs = Object.entries(noun.verbs).map(([verb, row]) => helpOfVerb(name, verb, row))

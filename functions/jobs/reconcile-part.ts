@@ -1,4 +1,6 @@
+import { debtFigures } from '../../shared/ledger/ages.ts'
 import { log } from '../../shared/log.ts'
+import type { Figures } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { performPart } from '../../shared/reconciliation/perform.ts'
 import { type Reconciliation, resultOf } from '../../shared/reconciliation/runs.ts'
@@ -19,7 +21,8 @@ export const reconcilePart = (runtime: Pick<Runtime, 'now' | 'random' | 'pause'>
     if (partId === undefined) {
       if (run.openParts > 0) return
       // Logged first: a crash in between repeats the log, and loses no difference.
-      logReconciliation(await resultOf(run))
+      const result = await resultOf(run)
+      logReconciliation(result, await debtFigures(run.date))
       await store.endRun(run, runtime.now())
       return
     }
@@ -33,7 +36,10 @@ export const reconcilePart = (runtime: Pick<Runtime, 'now' | 'random' | 'pause'>
 const EXAMPLES_MAX = 10
 
 /** Logs one record per broken invariant and a summary, and counts the differences. */
-const logReconciliation = ({ date, invariants, differences, held }: Reconciliation): void => {
+const logReconciliation = (
+  { date, invariants, differences, held }: Reconciliation,
+  debts: Figures,
+): void => {
   for (const { number, title, checked, differences, examples } of invariants) {
     if (differences === 0) continue
     log.error('reconciliation difference', {
@@ -48,7 +54,7 @@ const logReconciliation = ({ date, invariants, differences, held }: Reconciliati
   log.info(
     'day reconciled',
     { date, differences, held },
-    { ReconciliationDifferences: differences },
+    { ReconciliationDifferences: differences, ...debts },
   )
 }
 

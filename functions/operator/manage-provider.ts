@@ -22,6 +22,7 @@ import {
   operatorHandler,
 } from '../../shared/operator/handler.ts'
 import { provider as noun } from '../../shared/operator/nouns/providers.ts'
+import { openWith } from '../../shared/operator/open-with.ts'
 import { SECRET_OVERLAP_SECONDS, updatedOr } from '../../shared/operator/options.ts'
 import {
   feeScheduleAfter,
@@ -187,8 +188,11 @@ export const manageProvider = operatorHandler(noun, {
     ),
   list: async (_options, { at }) =>
     (await loadPaidProviders()).map((provider) => view(provider, at)),
-  disable: ({ provider }, author, runtime) =>
-    save({ provider, status: 'suspended' }, author, runtime),
+  disable: async ({ provider }, author, runtime) => {
+    const disabled = await save({ provider, status: 'suspended' }, author, runtime)
+    if (disabled instanceof Refusal) return disabled
+    return { ...disabled, open: await openWith(provider, runtime.now()) }
+  },
   enable: {
     run: ({ provider }, author, runtime) => save({ provider, status: 'active' }, author, runtime),
     needsApproval: hasHeldPayout,

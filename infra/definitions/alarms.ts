@@ -1,9 +1,8 @@
 import type { AlarmedMetric } from '../../shared/metrics.ts'
 import { type AlarmRow, COUNTED, HIGHEST } from './alarm-row.ts'
 import { deadLetterQueues } from './jobs.ts'
-import { outcomeRows } from './outcome-alarms.ts'
+import { type OutcomeSettings, outcomeRows } from './outcome-alarms.ts'
 import { type PlatformSettings, platformRows } from './platform-alarms.ts'
-import type { Stage } from './stages.ts'
 
 const MINUTE = { statistic: 'Sum', minutes: 1 }
 
@@ -218,7 +217,7 @@ const deadLetterRows = (name: string): AlarmRow[] => [
 ]
 
 /** Returns the alarms of a stage, except those of its rollouts. */
-export const alarmRows = (stage: Pick<Stage, 'hasSandboxBank'> & PlatformSettings): AlarmRow[] => [
+export const alarmRows = (stage: OutcomeSettings & PlatformSettings): AlarmRow[] => [
   ...outcomeRows(stage),
   ...rows,
   ...platformRows(stage),

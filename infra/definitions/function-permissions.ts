@@ -12,6 +12,7 @@ import {
   expiresDebits,
   paysBatches,
   readsLists,
+  readsOpenDebits,
   reconciles,
   redeliversEvents,
   refundsCustomers,
@@ -95,11 +96,12 @@ const rows = {
     DeleteItem: ['BANK#*'],
     sealingKey: true,
   }),
-  'manage-provider': merge(requestsApprovals, {
+  'manage-provider': merge(requestsApprovals, readsOpenDebits, {
     GetItem: ['PROVIDER#*', 'PAYEE#*', 'BANKS'],
     BatchGetItem: ['PROVIDER#*', 'PAYEE#*', 'BATCH#*'],
     PutItem: ['PROVIDER#*', 'PAYEE#*'],
-    'by-status': ['PROVIDERS', '*#settlements'],
+    'by-status': ['PROVIDERS', '*#settlements', 'EXCEPTIONS#*'],
+    work: ['SETTLE#*'],
     sealingKey: true,
   }),
   'manage-credential': merge(requestsApprovals, {

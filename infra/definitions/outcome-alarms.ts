@@ -2,6 +2,7 @@ import type { QueueName } from '../../shared/queues/messages.ts'
 import { type AlarmRow, HIGHEST } from './alarm-row.ts'
 import { type QueueRow, queuesOf, type StageBanks } from './jobs.ts'
 import { calculated, type Metrics } from './metrics.ts'
+import type { Stage } from './stages.ts'
 
 /**
  * Alarms on results. Each compares failures with successes: eight more failures in ten minutes are a
@@ -109,7 +110,27 @@ const reminders: AlarmRow[] = [
     metric: (metrics) => metrics.service('OverduePayouts', HIGHEST),
     threshold: 1,
   },
+  {
+    name: 'providers-owing',
+    look: 'operator day close --date D',
+    isEvent: true,
+    description:
+      'Providers owe 1,000 GHS or more since an earlier day: later batches collect it; ask those without new debits, which operator day close names, for a transfer',
+    metric: (metrics) => metrics.service('ProvidersOwing', HIGHEST),
+    threshold: 1_000,
+  },
 ]
+
+/** Where remittances are not recorded, all that banks collect is owed. */
+const remittanceRow: AlarmRow = {
+  name: 'banks-owing',
+  look: 'operator day close --date D',
+  isEvent: true,
+  description:
+    'Banks owe money for more than two days: record remittances that have arrived, and ask the banks that operator day close names for the others',
+  metric: (metrics) => metrics.service('BanksOwing', HIGHEST),
+  threshold: 1,
+}
 
 const QUARTER_HOUR = 900
 /** Messages may wait for the work of this many others. */
@@ -133,13 +154,16 @@ const lateRow = ({ name, workSeconds }: QueueRow): AlarmRow => ({
   threshold: Math.max(QUARTER_HOUR, WORK_AHEAD * workSeconds),
 })
 
+export type OutcomeSettings = StageBanks & Pick<Stage, 'payoutsWaitForFunding'>
+
 export const lateAlarm = (queue: QueueName): string => `${queue.replace('.fifo', '')}-late`
 
 /** Messages of a queue with a short retention expire instead; sweep-missing rings. */
 const keepsMessages = ({ retentionSeconds }: QueueRow): boolean => retentionSeconds > QUARTER_HOUR
 
-export const outcomeRows = (stage: StageBanks): AlarmRow[] => [
+export const outcomeRows = (stage: OutcomeSettings): AlarmRow[] => [
   ...outcomes,
   ...reminders,
+  ...(stage.payoutsWaitForFunding ? [remittanceRow] : []),
   ...queuesOf(stage).filter(keepsMessages).map(lateRow),
 ]

@@ -125,11 +125,15 @@ export const refundsCustomers: Permissions = {
 }
 
 /** The lists of debits; the sweep's progress says which of them are completed. */
-export const readsLists: Permissions = {
+export const readsOpenDebits: Permissions = {
   GetItem: ['SWEEP'],
   BatchGetItem: ['DEBIT#*'],
-  'by-status': debitLists.map((list) => keys.debits('*', list)),
+  'by-status': [keys.debits('*', 'main'), keys.debits('*', 'open')],
 }
+
+export const readsLists = merge(readsOpenDebits, {
+  'by-status': debitLists.map((list) => keys.debits('*', list)),
+})
 
 /** Marks a debit, and stores its exception. */
 export const requestsReversals: Permissions = {

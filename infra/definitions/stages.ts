@@ -142,7 +142,7 @@ const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
     },
     hasSandboxBank: false,
     openPromptsMax: 5,
-    payoutsWaitForFunding: false,
+    payoutsWaitForFunding: true,
     approvals: true,
     recordsInvocations: true,
     keepsData: true,

@@ -46,11 +46,17 @@ async function* entriesOf(span: Span, funded: readonly LedgerEntry[]): AsyncGene
   yield* entriesWithin(span)
 }
 
-/** Returns the balances without fundings at the start of a day. */
-const carriedInto = async (day: Day): Promise<Balances> => {
+/** Returns the last stored balances before a day, without fundings. */
+export const storedBefore = async (day: Day) => {
   const stored = await findClosing(dayAfter(day, -1))
-  const carried = new Map(Object.entries(stored?.balances ?? {}) as [Account, number][])
-  const from = stored ? startOf(dayAfter(stored.day)) : new Date(0)
+  const entries = Object.entries(stored?.balances ?? {}) as [Account, number][]
+  return { day: stored?.day, balances: new Map(entries) }
+}
+
+/** Returns the balances without fundings at the start of a day. */
+export const carriedInto = async (day: Day): Promise<Balances> => {
+  const { day: stored, balances: carried } = await storedBefore(day)
+  const from = stored ? startOf(dayAfter(stored)) : new Date(0)
   const before = startOf(day)
   if (from >= before) return carried
   for await (const entry of entriesWithin({ from, before })) post(carried, entry)

@@ -54,6 +54,14 @@ const readHeader = ({ record, info }: CsvRecord, mapped: StatementColumns | null
   return { places: places.filter(([, place]) => place >= 0), width: record.length }
 }
 
+/** Records of name, account and period above the header of a bank's own file. */
+const TITLES_MAX = 50
+
+const isTitle = ({ record }: CsvRecord, columns: StatementColumns): boolean => {
+  const names = Object.values(columns).map((name) => name.toLowerCase())
+  return !record.some((field) => names.includes(field.toLowerCase()))
+}
+
 const rowOf = (csv: CsvRecord, { places, width }: Header): StatementRow | LineError => {
   const line = firstLineOf(csv)
   const { record } = csv
@@ -77,11 +85,13 @@ async function* csvRows(
   coverage: Coverage,
 ): AsyncGenerator<StatementRow | LineError> {
   let header: Header | undefined
+  let skipped = 0
   for await (const record of recordsInTexts(texts, delimiter)) {
     if (header) {
       yield rowOf(record, header)
       continue
     }
+    if (columns && isTitle(record, columns) && skipped++ < TITLES_MAX) continue
     header = readHeader(record, columns)
     const isFull = header.places.some(([field]) => OUTGOING_COLUMNS.includes(field))
     if (isFull) coverage.kinds = movementKinds
@@ -99,14 +109,14 @@ async function* camtRows(
 
 const PEEKED = 4_096
 
-/** Returns the first line of a file, or more, as ASCII, and all its parts. */
+/** Returns the first bytes of a file as ASCII, and all its parts. */
 const peek = async (file: FileParts) => {
   const parts = (async function* () {
     yield* file
   })()
   let head = Buffer.alloc(0)
   const textOf = () => head.toString('latin1').replaceAll('\0', '')
-  while (head.length < PEEKED && !/\S.*\n/.test(textOf())) {
+  while (head.length < PEEKED) {
     const { value, done } = await parts.next()
     if (done) break
     head = Buffer.concat([head, value])
@@ -120,7 +130,10 @@ const peek = async (file: FileParts) => {
 }
 
 /** Returns the character that separates the columns: the most frequent in the header. */
-const delimiterIn = (header: string): string => {
+const delimiterIn = (lines: readonly string[], columns: StatementColumns | null): string => {
+  const names = Object.values(columns ?? {}).map((name) => name.toLowerCase())
+  const isHeader = (line: string) => names.some((name) => line.toLowerCase().includes(name))
+  const header = lines.find(isHeader) ?? lines[0] ?? ''
   const counts = [',', ';', '\t'].map((one) => [one, header.split(one).length] as const)
   return counts.reduce((best, one) => (one[1] > best[1] ? one : best))[0]
 }
@@ -151,12 +164,12 @@ export async function* readStatement(
   let count = 0
   const peeked = await peek(file)
   const head = peeked.head.trimStart()
-  const [header = ''] = head.split('\n')
-  const { columns, encoding } = await formatOf(head, header, loadFormat)
+  const lines = head.split('\n')
+  const { columns, encoding } = await formatOf(head, lines[0] ?? '', loadFormat)
   const texts = textsOf(peeked.all, encoding)
   const rows = head.startsWith('<')
     ? camtRows(texts, coverage)
-    : csvRows(texts, { columns, delimiter: delimiterIn(header) }, coverage)
+    : csvRows(texts, { columns, delimiter: delimiterIn(lines, columns) }, coverage)
   for await (const row of rows) {
     if ('reason' in row) {
       if (++count <= PRINTED_MAX) errors.push(row)

@@ -1,27 +1,27 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { type MovementKind, movementKinds } from '../domain/banks/statement-row.ts'
-import { rowOf } from '../domain/debits/exception.ts'
 import { formatAmount } from '../domain/money.ts'
 import type { BankDay, DayClosing, OpenMatter } from '../domain/operator/day-closing.ts'
-import { type Batch, isOpenBatch, payoutDay } from '../domain/settlement/batch.ts'
+import { agesOf, type RecentChanges } from '../domain/settlement/ages.ts'
+import type { Batch } from '../domain/settlement/batch.ts'
 import {
   type Account,
   type Balances,
+  balanceOf,
   isWithin,
   type LedgerEntry,
   post,
   trialBalance,
 } from '../domain/settlement/ledger-entry.ts'
 import { type Day, dayAfter, startOf } from '../domain/time.ts'
+import { changesUntil } from '../ledger/ages.ts'
 import { openDay, spanOf } from '../ledger/day.ts'
 import { type ComparedStatement, listStatements } from '../store/banks/statements.ts'
-import { exceptionPages } from '../store/debits/exceptions.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { findBatches, listBatchTimes } from '../store/settlement/batches.ts'
+import { newMatter, openBatches, openExceptions } from './open-matters.ts'
 
 /** Collects what is open at the end of a day. Reads the current state of exceptions and batches. */
-
-const NAMED_MAX = 100
 
 type Moved = Map<BankIdentifier, Pick<BankDay, 'moved' | 'remitted'>>
 
@@ -71,41 +71,6 @@ const batchesOf = async (date: Day) => {
   return { paid, unpaid }
 }
 
-const batchReason = (batch: Batch, date: Day): string | undefined => {
-  if (isOpenBatch(batch) || !batch.totals) return 'the batch is not sealed'
-  if (batch.status === 'failed') return `the payout failed: ${batch.failure}`
-  if (batch.status === 'processing') return 'the payout is in progress'
-  const isDue = batch.totals.net >= 0 && payoutDay(batch) <= date
-  return isDue ? 'the batch is due and not paid' : undefined
-}
-
-const openBatches = (unpaid: readonly Batch[], date: Day): OpenMatter[] =>
-  unpaid.flatMap((batch) => {
-    const reason = batchReason(batch, date)
-    const command = `operator settlement show --batch ${batch.id}`
-    return reason ? [{ check: 'batch', subject: batch.id, reason, command }] : []
-  })
-
-const openExceptions = async (date: Day): Promise<OpenMatter[]> => {
-  const open: OpenMatter[] = []
-  let others = 0
-  const span = { from: new Date(0), before: startOf(dayAfter(date)) }
-  for await (const page of exceptionPages('open', span)) {
-    for (const { kind, reference } of page) {
-      if (open.length >= NAMED_MAX) others += 1
-      else {
-        const reason = rowOf(kind)?.meaning ?? kind
-        const command = `operator exception show --reference ${reference}`
-        open.push({ check: 'exception', subject: reference, reason, command })
-      }
-    }
-  }
-  if (others === 0) return open
-  const command = 'operator exception list --status open'
-  const reason = `${others} more exceptions are open`
-  return [...open, { check: 'exception', subject: String(others), reason, command }]
-}
-
 const movedKinds = ({ moved }: Pick<BankDay, 'moved'>): MovementKind[] =>
   movementKinds.filter((kind) => moved[kind] !== 0n)
 
@@ -144,7 +109,13 @@ const stateOf = (
   return reasons.length > 0 ? 'differs' : 'agrees'
 }
 
-const banksOf = (moved: Moved, closing: Balances, statements: readonly ComparedStatement[]) => {
+type Debts = { closing: Balances; changes: RecentChanges }
+
+const banksOf = (
+  moved: Moved,
+  { closing, changes }: Debts,
+  statements: readonly ComparedStatement[],
+) => {
   const byBank = new Map(statements.map((statement) => [statement.bank, statement]))
   const withBalance = [...closing].flatMap(([account, balance]) => {
     const bank = bankOf(account)
@@ -155,20 +126,22 @@ const banksOf = (moved: Moved, closing: Balances, statements: readonly ComparedS
     const figures = ofBank(moved, bank)
     const statement = byBank.get(bank)
     const reasons = statementReasons(movedKinds(figures), statement)
-    const receivable = BigInt(closing.get(`${RECEIVABLE}${bank}`) ?? 0)
+    const account: Account = `${RECEIVABLE}${bank}`
+    const receivable = BigInt(balanceOf(closing, account))
+    const ages = agesOf(account, receivable, changes)
     return {
-      day: { bank, ...figures, receivable, statement: stateOf(reasons, statement) },
+      day: { bank, ...figures, receivable, ages, statement: stateOf(reasons, statement) },
       reasons,
     }
   })
 }
 
-const owingOf = (closing: Balances): DayClosing['owing'] =>
-  [...closing].flatMap(([account, balance]) =>
-    account.startsWith(PAYABLE) && balance > 0
-      ? [{ provider: account.slice(PAYABLE.length), balance: BigInt(-balance) }]
-      : [],
-  )
+const owingOf = ({ closing, changes }: Debts): DayClosing['owing'] =>
+  [...closing].flatMap(([account, balance]) => {
+    if (!account.startsWith(PAYABLE) || balance <= 0) return []
+    const ages = agesOf(account, BigInt(balance), changes)
+    return [{ provider: account.slice(PAYABLE.length), balance: BigInt(-balance), ages }]
+  })
 
 /** Reports what of a day is open besides the reconciliation of the table. */
 export const closeDay = async (date: Day, now: Date): Promise<DayClosing> => {
@@ -183,7 +156,8 @@ export const closeDay = async (date: Day, now: Date): Promise<DayClosing> => {
   for (const { paidTo, paid: amount } of paid) {
     if (paidTo) ofBank(moved, paidTo.bank).moved.payout += BigInt(amount ?? 0)
   }
-  const banks = banksOf(moved, closing, await listStatements(date))
+  const debts = { closing, changes: await changesUntil(date) }
+  const banks = banksOf(moved, debts, await listStatements(date))
   const statement = `--statement FILE --date ${date}`
   const balance = trialBalance(closing)
   const open: OpenMatter[] = [
@@ -205,15 +179,8 @@ export const closeDay = async (date: Day, now: Date): Promise<DayClosing> => {
         newMatter('statement', bank, reason, `operator reconcile --bank ${bank} ${statement}`),
       ),
     ),
-    ...(await openExceptions(date)),
+    ...(await openExceptions({ before: startOf(dayAfter(date)) })),
     ...openBatches(unpaid, date),
   ]
-  return { date, open, banks: banks.map(({ day }) => day), owing: owingOf(closing) }
+  return { date, open, banks: banks.map(({ day }) => day), owing: owingOf(debts) }
 }
-
-const newMatter = (
-  check: OpenMatter['check'],
-  subject: string,
-  reason: string,
-  command: string,
-): OpenMatter => ({ check, subject, reason, command })

@@ -170,3 +170,12 @@ export async function* unsettledPages(
     yield page.map(({ reference }) => reference)
   }
 }
+
+/** Reports whether debits or reversals of an earlier time are in no batch. */
+export const hasUnsettled = async (provider: ProviderId, before: Date): Promise<boolean> => {
+  const span = { from: new Date(0), before, pageSize: 1 }
+  for await (const references of unsettledPages(provider, span)) {
+    if (references.length > 0) return true
+  }
+  return false
+}

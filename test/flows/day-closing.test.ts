@@ -33,6 +33,8 @@ const compare = (bank: string, rows: readonly (readonly string[])[], header = HE
   return operate('reconciliation', 'statement', { bank, date: today(), statement })
 }
 
+const aged = (ofDay: string) => ({ 0: ofDay, 1: '0.00', 2: '0.00', more: '0.00' })
+
 test('a day without money is clean when it has ended', async () => {
   expect(await close(dayAfter(today(), -3))).toMatchObject({
     ...{ date: dayAfter(today(), -3), result: 'clean', open: [], banks: [], owing: [] },
@@ -72,11 +74,11 @@ test('a day is open until each bank that moved money has a statement of these ki
   expect(closed.banks).toEqual([
     {
       ...{ bank: 'GCB', debits: '100.00', refunds: '30.00', payouts: paid, remitted: '0.00' },
-      ...{ receivable: '70.00', statement: 'agrees' },
+      ...{ receivable: '70.00', ages: aged('70.00'), statement: 'agrees' },
     },
   ])
   // The fee of the reversed debit returns with its adjustment.
-  expect(closed.owing).toEqual([{ provider: 'closed', balance: '-30.00' }])
+  expect(closed.owing).toEqual([{ provider: 'closed', balance: '-30.00', ages: aged('30.00') }])
   expect(batch).toMatch(/^STL-/)
 })
 

@@ -75,6 +75,8 @@ const rows = [
     exceptions-open             service OpenExceptions             Maximum of 300 s >= 1      1   ok
     requests-overdue            service RequestsOverdue            Maximum of 300 s >= 1      1   ok
     payouts-overdue             service OverduePayouts             Maximum of 300 s >= 1      1   ok
+    providers-owing             service ProvidersOwing             Maximum of 300 s >= 1000   1   ok
+    banks-owing                 service BanksOwing                 Maximum of 300 s >= 1      1   ok
     settlement-unfinished       service SettlementUnfinished       Maximum of 300 s >= 1      1   ok
     settlement-not-paid         service SettlementNotPaid          Maximum of 300 s >= 1      1   ok
     calendar-missing            service CalendarMissing            Maximum of 300 s >= 1      1   ok
@@ -207,10 +209,15 @@ test('the alarms on the account, the schedules and the firewall have the dimensi
   ])
 })
 
-test('the threshold of concurrency follows the quota, and a stage without firewall has no alarm for it', () => {
-  const rows = alarmRows({ hasSandboxBank: true, hasFirewall: false, concurrencyQuota: 10 })
+test('the threshold of concurrency follows the quota, a stage without firewall has no alarm for it, nor one without remittances for banks', () => {
+  const rows = alarmRows({
+    ...{ hasSandboxBank: true, hasFirewall: false, concurrencyQuota: 10 },
+    payoutsWaitForFunding: false,
+  })
   expect(rows.find(({ name }) => name === 'concurrency-high')?.threshold).toBe(8)
-  expect(rows.map(({ name }) => name)).not.toContain('requests-blocked')
+  const names = rows.map(({ name }) => name)
+  expect(names).not.toContain('requests-blocked')
+  expect(names).not.toContain('banks-owing')
 })
 
 test('the alarm charge-slow measures the latency of charge at the gateway, and needs five slow ones', () => {

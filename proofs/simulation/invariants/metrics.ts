@@ -100,6 +100,12 @@ const isRefused = ({ history }: RawDebit): boolean => {
   return isRefusal({ by, set })
 }
 
+const reconciled = changed(
+  'writer',
+  (before, after) =>
+    after?.entity === 'reconciliation' && Boolean(after.endedAt) && !before?.endedAt,
+)
+
 /** A text: why no observation shows the event. */
 const causesOf: Record<AlarmedMetric, Causes | string> = {
   DebitsCompleted: ended('completed'),
@@ -124,11 +130,9 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
     (before, after) =>
       before?.status === 'processing' && after?.status === 'failed' && 'n' in after,
   ),
-  ReconciliationDifferences: changed(
-    'writer',
-    (before, after) =>
-      after?.entity === 'reconciliation' && Boolean(after.endedAt) && !before?.endedAt,
-  ),
+  ReconciliationDifferences: reconciled,
+  ProvidersOwing: 'only nights with stored balances are measured',
+  BanksOwing: 'only nights with stored balances are measured',
   // Requests without a token are not measured.
   BankCredentialsRefused: possibly(({ calls }) =>
     calls.some(({ caller, reply }) => caller?.kind === 'bank' && reply && reply.status >= 401),

@@ -55,9 +55,17 @@ test.each<[string, string | Uint8Array, Partial<StatementFormat>?]>([
   ['UTF-16LE', Buffer.from(TEXT, 'utf16le'), { encoding: 'utf-16le' }],
   ['Windows-1252', Buffer.from(TEXT, 'latin1'), { encoding: 'windows-1252' }],
   ['tabs', TEXT.replaceAll(';', '\t')],
+  ['UTF-8 below lines of a title', `GCB Bank\nAccount, branch, period\n\n${TEXT}`],
   ['commas and quotes', TEXT.replaceAll('1,234.50', '"1,234.50"').replaceAll(';', ',')],
 ])('a file with the columns of its bank in %s is read', async (_, text, format = {}) => {
   expect(briefly(await read(text, { columns, ...format }))).toEqual(ROWS)
+})
+
+test('a file without a column of its bank is refused by the columns that are missing', async () => {
+  const titles = 'Title\n'.repeat(60)
+  for (const file of ['Title\n', titles, `${titles}${TEXT}`]) {
+    await expect(read(file, { columns })).rejects.toThrow(/empty|column Ref No is missing/)
+  }
 })
 
 test.each([
