@@ -78,6 +78,7 @@ const allowedImports = Object.groupBy(
     infra/                      ./metrics.ts ./queues/messages.ts ./runtime.ts @aws-sdk/ aws-cdk-lib cdk-nag
     infra/                      ./domain/debits/lifecycle.ts ./operator/catalogue.ts ./store/keys.ts constructs esbuild node:
     sdk/openapi/                ./api/ ./banks/replies.ts ./banks/request-bodies.ts ./domain/ ./views/
+    sdk/openapi/                ./settlement/report/monthly-statement.ts ./settlement/report/render.ts
     sdk/openapi/                infra/definitions/gateway-responses.ts @valibot/to-json-schema node: valibot
     sdk/typescript/src/         sdk/typescript/src/
     sdk/typescript/examples/    sdk/typescript/src/ express node:

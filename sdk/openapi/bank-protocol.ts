@@ -164,6 +164,7 @@ export const bankProtocol = (): Json => {
       title: 'Protocol for banks',
       version: 'v1',
       description: DESCRIPTION,
+      contact: { name: 'Debit collection service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [

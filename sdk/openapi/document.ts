@@ -65,6 +65,7 @@ export const openApi = (): Json => ({
     title: 'Debit collection service',
     version: 'v1',
     description: DESCRIPTION,
+    contact: { name: 'Debit collection service' },
     license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [{ url: '/', description: 'This service' }],

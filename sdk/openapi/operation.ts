@@ -123,7 +123,7 @@ const success = (name: OperationName): Json => {
     topLevel,
     page,
     headers = {},
-    files = [],
+    files = {},
     redirect,
   }: Description = descriptions[name]
   const own = Object.entries(headers).map(([header, description]) => [header, text(description)])
@@ -133,7 +133,12 @@ const success = (name: OperationName): Json => {
       description: 'Success',
       headers: { ...headersOf(status), ...Object.fromEntries(own) },
       content: {
-        ...Object.fromEntries(files.map((type) => [type, { schema: { type: 'string' } }])),
+        ...Object.fromEntries(
+          Object.entries(files).map(([type, text]) => [
+            type,
+            { schema: { type: 'string' }, example: text },
+          ]),
+        ),
         'application/json': {
           schema: envelopeOf(
             schemaOf(data),

@@ -8,7 +8,12 @@ import { routedPath } from '../../shared/api/resources.ts'
 
 type Json = Record<string, unknown>
 
-type Described = { requestBody?: Json; responses: Record<string, { headers: Json; content: Json }> }
+type Header = { schema?: { type: string } }
+
+type Described = {
+  requestBody?: Json
+  responses: Record<string, { headers: Record<string, Header>; content: Json }>
+}
 
 /** Closes the schemas of replies, which the description leaves open for later members. */
 const closed = (value: unknown, key = ''): unknown => {
@@ -24,6 +29,7 @@ const closed = (value: unknown, key = ''): unknown => {
 
 const document = closed(openApi()) as {
   paths: Record<string, Record<string, Described>>
+  components: { headers: Record<string, Header> }
   webhooks: Record<string, { post: { parameters: { name: string; required: boolean }[] } }>
 }
 
@@ -130,8 +136,12 @@ export const holdToContract = (exchange: Exchange): void => {
   if (!response?.content[type]) throw new Error(`${what} is not described as ${type}`)
   hold(what, responseSchema(template, name, String(status), type), body)
   for (const header of Object.keys(response.headers)) {
+    const text = headers.get(header)
     const isOptional = header === 'Idempotent-Replayed' || header === 'Retry-After'
-    if (!isOptional && !headers.has(header)) throw new Error(`${what} is without ${header}`)
+    if (!isOptional && text === null) throw new Error(`${what} is without ${header}`)
+    const { schema } = { ...response.headers[header], ...document.components.headers[header] }
+    if (text !== null && schema?.type === 'integer' && !/^[0-9]+$/.test(text))
+      throw new Error(`${header} of ${what} is ${text}`)
   }
   if (type === JSON_TYPE && headers.get('x-request-id') !== requestIdIn(body)) {
     throw new Error(`${what}: X-Request-ID is not meta.request_id`)

@@ -31,8 +31,8 @@ export type Description = {
   page?: ObjectEntries
   /** Own headers of the reply and their descriptions. */
   headers?: Record<string, string>
-  /** Media types of the alternatives to JSON. */
-  files?: readonly string[]
+  /** The alternatives to JSON: an example of each, by its media type. */
+  files?: Record<string, string>
   /** `data` of the 303 that replaces a reply over 4 MB. */
   redirect?: GenericSchema
 }

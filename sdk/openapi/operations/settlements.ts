@@ -5,6 +5,8 @@ import { invalid, Refusal } from '../../../shared/domain/refusal.ts'
 import { addLine, noTotals } from '../../../shared/domain/settlement/batch.ts'
 import { statementOf } from '../../../shared/domain/settlement/monthly-statement.ts'
 import { Month, monthOf } from '../../../shared/domain/time.ts'
+import { statementCsv, statementPage } from '../../../shared/settlement/report/monthly-statement.ts'
+import { render } from '../../../shared/settlement/report/render.ts'
 import * as batch from '../../../shared/views/batch.ts'
 import { SignedAmount } from '../../../shared/views/fields.ts'
 import {
@@ -22,6 +24,17 @@ import {
 } from './described.ts'
 
 const month = monthOf(examples.NOON)
+
+const statement = statementOf(
+  examples.exampleBatch.provider,
+  month,
+  [examples.exampleBatch],
+  examples.NOON,
+)
+
+const reportCsv = Array.fromAsync(render('csv', examples.exampleBatch, examples.lines)).then(
+  (records) => records.join(''),
+)
 
 const batchId = {
   description: 'Id of the batch',
@@ -71,7 +84,7 @@ export const settlements = {
       invalid({ format: ['must be one of json, csv'] }),
     ],
     data: batch.reportSchema(),
-    files: ['text/csv'],
+    files: { 'text/csv': await reportCsv },
     redirect: object({ url: pipe(string(), url()) }),
     example: {
       data: {
@@ -93,11 +106,10 @@ export const settlements = {
     },
     refusals: [invalid({ format: ['must be one of json, csv, html'] })],
     data: monthlyStatementSchema(),
-    files: ['text/csv', 'text/html'],
-    example: {
-      data: monthlyStatementView(
-        statementOf(examples.exampleBatch.provider, month, [examples.exampleBatch], examples.NOON),
-      ),
+    files: {
+      'text/csv': statementCsv(statement),
+      'text/html': statementPage(statement, 'Demo Payments'),
     },
+    example: { data: monthlyStatementView(statement) },
   },
 } as const satisfies Partial<Descriptions>
