@@ -19,7 +19,9 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 const product = globSync('{functions,shared}/**/*.ts').sort()
 const code = [
   ...product,
-  ...globSync('{infra,sandbox,commands,proofs,sdk/openapi}/**/*.ts').sort(),
+  ...globSync('{infra,sandbox,commands,proofs,sdk/openapi}/**/*.ts', {
+    exclude: ['proofs/node_modules/**'],
+  }).sort(),
   ...globSync('console/**/*.{ts,tsx}').sort(),
 ]
 const clients = globSync('sdk/typescript/{src,examples}/**/*.ts').sort()
@@ -303,14 +305,16 @@ describe('every file', () => {
 })
 
 test('only proofs, tests in a browser and LocalStack import packages of proofs/package.json', () => {
-  const names = Object.keys(tools.devDependencies)
+  // The generator of clients needs an earlier TypeScript than the product.
+  const { typescript: _, ...others } = tools.devDependencies
+  const names = Object.keys(others)
   const importing = [...code, ...tests].filter((file) =>
     importsIn(file).some((name) => names.some((tool) => name.startsWith(tool))),
   )
-  const others = importing.filter(
-    (file) => !/^test\/(browser|support\/iam)\/|\.proof\.ts$/.test(file),
+  const elsewhere = importing.filter(
+    (file) => !/^(?:proofs|test\/(?:browser|support\/iam))\/|\.proof\.ts$/.test(file),
   )
-  expect(others).toEqual([])
+  expect(elsewhere).toEqual([])
   expect(importing).not.toEqual([])
 })
 

@@ -133,12 +133,7 @@ const success = (name: OperationName): Json => {
       description: 'Success',
       headers: { ...headersOf(status), ...Object.fromEntries(own) },
       content: {
-        ...Object.fromEntries(
-          Object.entries(files).map(([type, text]) => [
-            type,
-            { schema: { type: 'string' }, example: text },
-          ]),
-        ),
+        // First, because some generators know one type of a reply.
         'application/json': {
           schema: envelopeOf(
             schemaOf(data),
@@ -147,6 +142,12 @@ const success = (name: OperationName): Json => {
           ),
           example: JSON.parse(body),
         },
+        ...Object.fromEntries(
+          Object.entries(files).map(([type, text]) => [
+            type,
+            { schema: { type: 'string' }, example: text },
+          ]),
+        ),
       },
     },
     ...(redirect ? { 303: redirection(redirect) } : {}),

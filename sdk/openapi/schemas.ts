@@ -82,22 +82,29 @@ const toComponent = ({ title, [OF_FIELD]: ofField, ...members }: Json): Json => 
   return { $ref: componentRef('schemas', name), ...(ofField ? { description: ofField } : {}) }
 }
 
-/** Returns `type: [x, 'null']` for an alternative of x and null. */
+/** Returns `type: [x, 'null']` for an alternative of x and null. Generators do not support it for objects. */
 const withNullableType = (schema: Json): Json => {
   const { anyOf, ...rest } = schema
   if (!Array.isArray(anyOf) || anyOf.length !== 2 || anyOf[1]?.type !== 'null') return schema
   const [alternative] = anyOf as Json[]
   const { type } = alternative ?? {}
-  if (typeof type !== 'string' || alternative?.const !== undefined) return schema
+  if (typeof type !== 'string' || type === 'object' || alternative?.const !== undefined)
+    return schema
   const choices = Array.isArray(alternative?.enum) && { enum: [...alternative.enum, null] }
   return { ...alternative, type: [type, 'null'], ...choices, ...rest }
 }
+
+/** States that a free-form object has any members, without which generators give it none. */
+const withOpenMembers = (schema: Json): Json =>
+  schema.type === 'object' && !schema.properties
+    ? { ...schema, additionalProperties: schema.additionalProperties ?? true }
+    : schema
 
 const simplified = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(simplified)
   if (!isObject(value)) return value
   const members = Object.entries(value).map(([key, member]) => [key, simplified(member)])
-  const schema = withNullableType(Object.fromEntries(members))
+  const schema = withOpenMembers(withNullableType(Object.fromEntries(members)))
   return typeof schema.title === 'string' ? toComponent(schema) : schema
 }
 
@@ -171,7 +178,7 @@ const problem = {
   type: 'object',
   required: ['success', 'error', 'meta'],
   properties: withDescriptions({
-    success: { const: false },
+    success: { type: 'boolean' },
     error: {
       type: 'object',
       required: ['code', 'message', 'category', 'severity'],
@@ -210,7 +217,7 @@ export const envelopeOf = (data: Json, siblings?: Json, page?: Json): Json => {
     type: 'object',
     required: ['success', ...Object.keys(siblingProperties), 'data', 'meta'],
     properties: withDescriptions({
-      success: { const: true },
+      success: { type: 'boolean' },
       ...siblingProperties,
       data,
       meta: metaSchema,

@@ -143,6 +143,9 @@ export const holdToContract = (exchange: Exchange): void => {
     if (text !== null && schema?.type === 'integer' && !/^[0-9]+$/.test(text))
       throw new Error(`${header} of ${what} is ${text}`)
   }
+  if (type === JSON_TYPE && (body as { success: boolean }).success !== status < 400) {
+    throw new Error(`${what} has another success`)
+  }
   if (type === JSON_TYPE && headers.get('x-request-id') !== requestIdIn(body)) {
     throw new Error(`${what}: X-Request-ID is not meta.request_id`)
   }

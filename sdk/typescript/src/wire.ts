@@ -54,7 +54,7 @@ export type Problem = {
     /**
      * True for a result, false for an error
      */
-    success: false;
+    success: boolean;
     /**
      * The published error
      */
