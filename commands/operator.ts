@@ -58,6 +58,9 @@ const WATCH_MS = 2_000
 /** Returns the text of a result, which is a file or an object. */
 const textOf = (result: unknown): string => {
   if (typeof result === 'string') return result
+  if (verbRow.printsLines && !isTable && Array.isArray(result)) {
+    return `[\n${result.map((row) => JSON.stringify(row)).join(',\n')}\n]\n`
+  }
   const width = process.stdout.columns ?? 120
   return `${isTable ? tableOf(result, width) : JSON.stringify(result, null, 2)}\n`
 }
@@ -124,7 +127,8 @@ try {
       onRefused: showLine,
     })
     showProgress('')
-    const { result, next_cursor } = 'error' in reply ? fail(reply.error) : reply
+    const { result, next_cursor, differs } = 'error' in reply ? fail(reply.error) : reply
+    process.exitCode = differs ? 1 : 0
     if (isDownload(result)) await printFile(result.download)
     else if (textOf(result) !== shown) {
       // Replaces the last table.

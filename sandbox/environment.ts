@@ -9,6 +9,7 @@ import { errorGuideAt } from './sandbox-reply.ts'
 export const REGION = 'eu-west-1'
 export const NAME = 'debit-collection'
 export const REPORTS_BUCKET = `${NAME}-reports`
+const AUDIT_BUCKET = `${NAME}-audit`
 const ACCOUNT = '000000000000'
 /** Disables caches: changes take effect at once, and functions in one process would share a cache. */
 const CACHE_SECONDS = 0
@@ -53,6 +54,7 @@ export const functionVariables = (
     scheduleRoleArn: `arn:aws:iam::${ACCOUNT}:role/scheduler`,
     sealingKeyArn: `arn:aws:secretsmanager:${REGION}:${ACCOUNT}:secret:sealing-key`,
     reportsBucket: REPORTS_BUCKET,
+    auditBucket: AUDIT_BUCKET,
     functionPrefix: '',
   }
   return {

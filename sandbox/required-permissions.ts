@@ -33,9 +33,12 @@ const queue =
   (action: string) =>
   ({ QueueUrl }: CommandInput) => [{ action, resource: `queue/${QueueUrl.split('/').at(-1)}` }]
 
-const report =
+const object =
   (action: string) =>
-  ({ Key }: CommandInput): Permission[] => [{ action, resource: `reports/${Key}` }]
+  ({ Bucket, Key }: CommandInput): Permission[] => {
+    const kind = /audit$/.test(Bucket) ? 'audit' : 'reports'
+    return [{ action, resource: `${kind}/${Key}` }]
+  }
 
 const permissionsByCommand: Record<string, (input: CommandInput) => Permission[]> = {
   GetCommand: ({ Key }) => [item('GetItem', Key)],
@@ -64,12 +67,12 @@ const permissionsByCommand: Record<string, (input: CommandInput) => Permission[]
   GetSecretValueCommand: () => [
     { action: 'secretsmanager:GetSecretValue', resource: 'sealing-key' },
   ],
-  GetObjectCommand: report('s3:GetObject'),
-  PutObjectCommand: report('s3:PutObject'),
-  CreateMultipartUploadCommand: report('s3:PutObject'),
-  UploadPartCommand: report('s3:PutObject'),
-  CompleteMultipartUploadCommand: report('s3:PutObject'),
-  AbortMultipartUploadCommand: report('s3:AbortMultipartUpload'),
+  GetObjectCommand: object('s3:GetObject'),
+  PutObjectCommand: object('s3:PutObject'),
+  CreateMultipartUploadCommand: object('s3:PutObject'),
+  UploadPartCommand: object('s3:PutObject'),
+  CompleteMultipartUploadCommand: object('s3:PutObject'),
+  AbortMultipartUploadCommand: object('s3:AbortMultipartUpload'),
 }
 
 export type SdkCommand = { constructor: { name: string }; input: CommandInput }

@@ -77,6 +77,8 @@ export const alarmedMetrics = {
   ClientCertificateDays: 'None',
   /** Updates and removals of change records, which are append-only. */
   ChangeRecordsAltered: 'Count',
+  /** Days whose audit object a night has written; 0 for a repeat. */
+  DaysSealed: 'Count',
   ReconciliationDifferences: 'Count',
   /** GHS that providers owe since an earlier day, and banks for more than two days. */
   ProvidersOwing: 'None',

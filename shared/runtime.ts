@@ -138,6 +138,7 @@ const settings = {
   tableName: () => required('TABLE_NAME'),
   referencePrefix: () => required('REFERENCE_PREFIX'),
   reportsBucket: () => required('REPORTS_BUCKET'),
+  auditBucket: () => required('AUDIT_BUCKET'),
   /** A local S3 has no host name for each bucket. */
   localS3: () => Boolean(process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL),
   /** Divides the timeouts of a debit and the 30 s of the sandbox bank; 1 in production. */

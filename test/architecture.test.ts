@@ -67,6 +67,8 @@ const allowedImports = Object.groupBy(
     shared/settlement/          ./domain/ ./store/ ./banks/ ./runtime.ts ./log.ts ./metrics.ts
     shared/settlement/report/   ./domain/ ./views/ ./runtime.ts @aws-sdk/ node:
     shared/reconciliation/      ./ledger/ ./domain/ ./store/ ./runtime.ts ./log.ts ./metrics.ts
+    shared/audit/               ./domain/ ./store/ ./ledger/ ./settlement/report/bucket.ts ./runtime.ts
+    shared/audit/               ./log.ts ./metrics.ts ./views/operator/change.ts @aws-sdk/ node:
     shared/ledger/              ./domain/ ./store/ ./settlement/report/csv.ts ./settlement/report/json.ts
     shared/ledger/              ./views/operator/ledger.ts
     shared/submissions/         ./banks/ ./domain/ ./store/ ./sweep/expire.ts ./runtime.ts ./log.ts

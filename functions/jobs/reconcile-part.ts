@@ -1,3 +1,4 @@
+import { sealNight } from '../../shared/audit/seal.ts'
 import { debtFigures } from '../../shared/ledger/ages.ts'
 import { log } from '../../shared/log.ts'
 import type { Figures } from '../../shared/metrics.ts'
@@ -12,18 +13,14 @@ const RUN_MS = 300_000
 
 /**
  * Performs a part of a reconciliation. If the time is up first, the stored rest makes the relay request
- * its parts. Without a part, ends the run: its parts are all stored.
+ * its parts. Without a part, ends the run, whose parts are all stored, and seals the audit of its day.
  */
 export const reconcilePart = (runtime: Pick<Runtime, 'now' | 'random' | 'pause'>) =>
   consumer('reconciliation-parts', async ({ run: id, part: partId }) => {
     const run = await store.findRun(id)
-    if (!run || run.endedAt) return
+    if (!run || run.sealed || (run.endedAt && partId !== undefined)) return
     if (partId === undefined) {
-      if (run.openParts > 0) return
-      // Logged first: a crash in between repeats the log, and loses no difference.
-      const result = await resultOf(run)
-      logReconciliation(result, await debtFigures(run.date))
-      await store.endRun(run, runtime.now())
+      if (run.openParts === 0) await end(run, runtime)
       return
     }
     const part = await store.findPart(id, partId)
@@ -31,6 +28,23 @@ export const reconcilePart = (runtime: Pick<Runtime, 'now' | 'random' | 'pause'>
     const timeIsUp = timeLimit(runtime, RUN_MS)
     await performPart(run, part, runtime, { timeIsUp })
   })
+
+/** Ends a run, then seals its day. A repeat continues with the seal if the run has ended. */
+const end = async (run: store.ReconciliationRun, runtime: Pick<Runtime, 'now'>): Promise<void> => {
+  const result = await resultOf(run)
+  if (!run.endedAt) {
+    // Logged first: a crash in between repeats the log, and loses no difference.
+    logReconciliation(result, await debtFigures(run.date))
+    await store.endRun(run, runtime.now())
+  }
+  const { checkedAt, differences } = result
+  const invariants = result.invariants.map(({ number, checked, differences }) => ({
+    ...{ number, checked, differences },
+  }))
+  const summary = { checked_at: checkedAt, differences, invariants }
+  const { sha256 } = await sealNight({ date: run.date, result: summary }, runtime)
+  await store.markSealed(run.id, sha256)
+}
 
 /** Bounds the log record; the operator command lists more. */
 const EXAMPLES_MAX = 10

@@ -1,13 +1,27 @@
+import { isDifference, verifyDays } from '../../shared/audit/verify.ts'
 import { defined } from '../../shared/domain/complete.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
+import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { dayAfter } from '../../shared/domain/time.ts'
+import { operatorHandler, Verdict } from '../../shared/operator/handler.ts'
 import { change } from '../../shared/operator/nouns/operators.ts'
-import { real } from '../../shared/runtime.ts'
+import { real, timeLimit } from '../../shared/runtime.ts'
 import { listChanges } from '../../shared/store/operator/changes.ts'
 import { findCustomerHash } from '../../shared/store/operator/customer-hash.ts'
 import { changeView } from '../../shared/views/operator/change.ts'
 
+const DAYS_MAX = 400
+
+/** The part of the function's fifteen minutes that a call uses. */
+const RUN_MS = 780_000
+
 export const manageChange = operatorHandler(change, {
+  verify: async ({ from, to }, { at }, runtime) => {
+    if (to < from) return invalid({ to: ['must not be before from'] })
+    if (dayAfter(from, DAYS_MAX) <= to) return invalid({ to: [`must be within ${DAYS_MAX} days`] })
+    const verdicts = await verifyDays({ from, to }, at, timeLimit(runtime, RUN_MS))
+    if (!verdicts) return invalid({ to: ['needs fewer days: the time was up'] })
+    return new Verdict(verdicts, verdicts.some(isDifference))
+  },
   list: async ({ provider, bank, phone, limit }) => {
     if ([provider, bank, phone].filter(Boolean).length > 1) {
       return new Refusal(1400, { details: 'name one of --provider, --bank and --phone' })

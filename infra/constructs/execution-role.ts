@@ -4,6 +4,7 @@ import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Queue } from 'aws-cdk-lib/aws-sqs'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import type { FunctionRow } from '../definitions/functions.ts'
+import { type IamResource, wildcardReasons } from '../definitions/iam-resources.ts'
 import * as statements from '../definitions/iam-statements.ts'
 import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
@@ -79,16 +80,19 @@ const suppressWildcards = (
   { data, stage }: RoleResources,
 ): void => {
   const { account = '<AWS::AccountId>', region = '<AWS::Region>' } = stage
-  const bucket = data.resolve(data.exportValue(data.reports.bucketArn))['Fn::ImportValue']
-  const findings: Partial<Record<statements.IamResource, string>> = {
+  const arnOf = ({ bucketArn }: DataStack['reports']): string =>
+    data.resolve(data.exportValue(bucketArn))['Fn::ImportValue']
+  const bucket = arnOf(data.reports)
+  const findings: Partial<Record<IamResource, string>> = {
     'reports/settlements/*/STL-*': `${bucket}/settlements/*/STL-*`,
     'reports/ledger/*': `${bucket}/ledger/*`,
+    'audit/*': `${arnOf(data.audit)}/*`,
     'schedules/*': `arn:<AWS::Partition>:scheduler:${region}:${account}:schedule/<Schedules>/*`,
     'network-interfaces': '*',
     '*': '*',
   }
   for (const { resource } of roleStatements) {
-    const [finding, reason] = [findings[resource], statements.wildcardReasons[resource]]
+    const [finding, reason] = [findings[resource], wildcardReasons[resource]]
     if (finding && reason) suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
   }
 }
@@ -100,7 +104,7 @@ const arnsOf = (
   stack: Stack,
   functionOfRole: string,
   { stage, data, queues, schedules, logGroup }: RoleResources,
-): Record<ResourceKind<statements.IamResource>, (path: string) => string> => ({
+): Record<ResourceKind<IamResource>, (path: string) => string> => ({
   table: () => data.table.tableArn,
   index: (name) => `${data.table.tableArn}/index/${name}`,
   stream: () => data.table.tableStreamArn ?? '',
@@ -129,6 +133,7 @@ const arnsOf = (
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     }),
   reports: (path) => (path ? data.reports.arnForObjects(path) : data.reports.bucketArn),
+  audit: (path) => (path ? data.audit.arnForObjects(path) : data.audit.bucketArn),
   key: () => data.key.keyArn,
   log: () => logGroup.logGroupArn,
   '*': () => '*',

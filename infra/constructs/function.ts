@@ -52,6 +52,7 @@ export const defineFunction = (
         scheduleRoleArn: schedules?.role.roleArn ?? '',
         sealingKeyArn: data.sealingKey.secretArn,
         reportsBucket: data.reports.bucketName,
+        auditBucket: data.audit.bucketName,
         functionPrefix: resourceName('', stage.name),
       },
     ),

@@ -50,6 +50,15 @@ const reportedRows = Object.entries(reported).map(
   }),
 )
 
+/** Fires if the nightly work of a stage did not end. */
+const missingForADay = {
+  threshold: 1,
+  below: true,
+  // One hour more than a day, because runs differ in length.
+  periods: HOURS_OF_A_DAY + 1,
+  firesWithoutData: true,
+} as const
+
 const rows: AlarmRow[] = [
   {
     name: 'charge-throttled',
@@ -190,11 +199,15 @@ const rows: AlarmRow[] = [
       'No reconciliation has ended for a day: check the schedule and the logs of reconcile-day and reconcile-part',
     metric: (metrics) =>
       metrics.service('ReconciliationDifferences', { statistic: 'SampleCount', minutes: 60 }),
-    threshold: 1,
-    below: true,
-    // One hour more than a day, because runs differ in length.
-    periods: HOURS_OF_A_DAY + 1,
-    firesWithoutData: true,
+    ...missingForADay,
+  },
+  {
+    name: 'audit-missing',
+    look: 'operator change verify --from D --to D',
+    description:
+      'No audit object was written for a day: find "fault" in the log of reconcile-part; the next night seals the day too',
+    metric: (metrics) => metrics.service('DaysSealed', { statistic: 'SampleCount', minutes: 60 }),
+    ...missingForADay,
   },
 ]
 

@@ -33,6 +33,7 @@ type Addresses = {
   scheduleRoleArn: string
   sealingKeyArn: string
   reportsBucket: string
+  auditBucket: string
   functionPrefix: string
 }
 
@@ -58,7 +59,7 @@ export const environmentOf = (
   settings: StageSettings,
   addresses: Addresses,
 ): Record<string, string> => {
-  const { sends = [], reports = [], journals = [], invokes = [], calls } = permissions
+  const { sends = [], reports = [], journals = [], audit = [], invokes = [], calls } = permissions
   const { UpdateItem, sealingKey, schedulesInto } = permissions
   const certificate = calls?.includes('banks') && settings.bankClientCertificate
   const readsBanks = [permissions.GetItem, permissions.Query].flat().includes('BANKS')
@@ -89,6 +90,7 @@ export const environmentOf = (
     ...(certificate && { BANK_CLIENT_CERTIFICATE_ARN: certificate.secretArn }),
     ...(invokes.length > 0 && { FUNCTION_PREFIX: addresses.functionPrefix }),
     ...(reports.length + journals.length > 0 && { REPORTS_BUCKET: addresses.reportsBucket }),
+    ...(audit.length > 0 && { AUDIT_BUCKET: addresses.auditBucket }),
     ...(schedulesInto && {
       SCHEDULE_GROUP: addresses.scheduleGroup,
       SCHEDULE_ROLE_ARN: addresses.scheduleRoleArn,

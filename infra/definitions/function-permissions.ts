@@ -11,6 +11,7 @@ import {
   derivesLedger,
   expiresDebits,
   paysBatches,
+  readsAuditedRecords,
   readsLists,
   readsOpenDebits,
   reconciles,
@@ -20,6 +21,7 @@ import {
   requestsReversals,
   resealsSecrets,
   reversesDebits,
+  sealsDays,
   startsReconciliation,
   submitsDebits,
   sweeps,
@@ -149,14 +151,13 @@ const rows = {
     BatchGetItem: ['DEBIT#*'],
     'by-status': ['EXCEPTIONS#*'],
   }),
-  'manage-change': {
+  'manage-change': merge(readsAuditedRecords, {
     GetItem: ['HASH_KEY'],
     BatchGetItem: ['CHANGES'],
-    Query: ['CHANGES'],
     'by-status': ['CHANGES#*'],
     'by-customer': ['CHANGES#*'],
     sealingKey: true,
-  },
+  }),
   'manage-approval': {
     GetItem: ['APPROVALS'],
     BatchGetItem: ['APPROVAL#*'],
@@ -247,7 +248,7 @@ const rows = {
     'by-status': ['*#settlements', 'EXCEPTIONS#*'],
     work: ['SETTLE#*'],
   }),
-  'reconcile-part': reconciles,
+  'reconcile-part': merge(reconciles, sealsDays),
   sweep: sweeps,
 } as const satisfies Record<OperationName, Permissions> & Record<string, Permissions>
 

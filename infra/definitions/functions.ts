@@ -49,6 +49,7 @@ const operatorTimeouts: Partial<Record<FunctionName, number>> = {
   'manage-reconciliation': 900,
   'manage-ledger': 900,
   'manage-day': 900,
+  'manage-change': 900,
   // This seals the secrets of all providers and banks again.
   'manage-secret': 900,
 }

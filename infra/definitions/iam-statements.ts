@@ -1,32 +1,12 @@
 import { deadLetters, type QueueName } from '../../shared/queues/messages.ts'
 import { keys as itemKeys } from '../../shared/store/keys.ts'
 import { type FunctionName, permissionsOf } from './function-permissions.ts'
+import type { IamResource } from './iam-resources.ts'
 import { type JobName, jobRow, jobs } from './jobs.ts'
-import { type IndexName, indexNames, itemActions, type Permissions } from './permissions.ts'
+import { indexNames, itemActions, type Permissions } from './permissions.ts'
 import type { Stage } from './stages.ts'
 
 /** Derives each function's IAM statements from its permissions, with resource names for ARNs. */
-
-export type IamResource =
-  | 'table'
-  | `index/${IndexName}`
-  | 'stream'
-  | 'lost-records'
-  | `queue/${QueueName | ReturnType<typeof deadLetters>}`
-  | 'schedules/*'
-  | 'schedule-role'
-  | 'sealing-key'
-  | 'client-certificate'
-  | 'client-certificate-key'
-  | 'network-interfaces'
-  | 'reports'
-  | 'reports/settlements/*/STL-*'
-  | 'reports/ledger/*'
-  | `function/manage-${string}`
-  | 'reports/restores/generation.json'
-  | 'key'
-  | 'log'
-  | '*'
 
 export type IamStatement = {
   /** Default: the statement allows. */
@@ -45,15 +25,6 @@ export type IamStatement = {
 
 type EgressSettings = Pick<Stage, 'network' | 'bankClientCertificate'>
 
-export const wildcardReasons: Partial<Record<IamResource, string>> = {
-  'schedules/*': 'The uuid of a debit names its schedule; the group holds timeouts of debits only',
-  'reports/settlements/*/STL-*': 'The keys of reports contain the ids of provider and batch',
-  'reports/ledger/*': 'The key of a journal contains its day',
-  'network-interfaces': 'EC2 names network interfaces when it creates them',
-  log: 'Lambda names the streams in the log group of the function',
-  '*': 'The action has no type of resource',
-}
-
 /** Returns the statements of a function's role. */
 export const roleStatements = (
   name: FunctionName,
@@ -71,7 +42,8 @@ export const codeStatements = (
   name: FunctionName,
   permissions = permissionsOf(name),
 ): IamStatement[] => {
-  const { sends = [], redrives, reports = [], journals = [], invokes = [] } = permissions
+  const { sends = [], redrives, reports = [], journals = [] } = permissions
+  const { audit = [], invokes = [] } = permissions
   return [
     ...itemStatements(permissions),
     ...listsNamed(indexNames, permissions).map(([index, keys]) => ({
@@ -95,6 +67,7 @@ export const codeStatements = (
         : allow(objectActions[access], 'reports/settlements/*/STL-*'),
     ),
     ...journals.map((access) => allow(objectActions[access], 'reports/ledger/*')),
+    ...audit.map((access) => allow(objectActions[access], 'audit/*')),
     ...invokes.map((name) => allow(['lambda:InvokeFunction'], `function/${name}`)),
   ]
 }
@@ -105,8 +78,13 @@ const platformStatements = (name: FunctionName, permissions: Permissions): IamSt
   ...consumedQueues(name).map((queue) => allow(CONSUMER_ACTIONS, `queue/${queue}`)),
   ...(readsStream(name) ? streamStatements : []),
   ...keyStatements(permissions),
-  // Lets S3 answer 404 for the generation, which does not exist before the first restore.
-  ...(permissions.reports?.includes('generation') ? [allow(['s3:ListBucket'], 'reports')] : []),
+  ...listStatements(permissions),
+]
+
+/** Let S3 answer 404 for the generation before the first restore, and for a day without a seal. */
+const listStatements = ({ reports, audit }: Permissions): IamStatement[] => [
+  ...(reports?.includes('generation') ? [allow(['s3:ListBucket'], 'reports')] : []),
+  ...(audit ? [allow(['s3:ListBucket'], 'audit')] : []),
 ]
 
 /**
@@ -140,8 +118,8 @@ const KEY_WRITE_ACTIONS = [
 
 /** Allows the key actions that the documentation of each called service requires. */
 const keyStatements = (permissions: Permissions): IamStatement[] => {
-  const { reports = [], journals = [], sealingKey } = permissions
-  const accesses = [...reports, ...journals]
+  const { reports = [], journals = [], audit = [], sealingKey } = permissions
+  const accesses = [...reports, ...journals, ...audit]
   const writesTable = writeActions.some((action) => permissions[action])
   const writesBucket = accesses.some((access) => access !== 'read')
   return [

@@ -170,6 +170,18 @@ export const startsReconciliation = merge(readsRestore, {
   work: ['PAY', 'FAILED'],
 })
 
+/** Reads the records that the audit seals. */
+export const readsAuditedRecords = merge(derivesLedger, readsRestore, {
+  GetItem: ['RECONCILIATION#*'],
+  Query: ['APPROVALS'],
+  'by-status': [keys.providers],
+  reports: ['read'],
+  audit: ['read'],
+})
+
+/** Writes the audit of a day. */
+export const sealsDays = merge(readsAuditedRecords, { audit: ['write'] })
+
 /** Performs the parts of a reconciliation and ends it. */
 export const reconciles = merge(derivesLedger, readsLists, readsRestore, {
   GetItem: ['PROVIDER#*', 'WEBHOOK#*', 'BATCH#*', 'FUNDS', 'RECONCILIATION#*'],

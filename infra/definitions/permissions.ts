@@ -55,6 +55,8 @@ export type Permissions = Partial<Record<(typeof itemActions)[number], readonly 
     /** Settlement reports, and the restore generation in the same bucket. */
     reports?: readonly ('read' | 'write' | 'generation')[]
     journals?: readonly ('read' | 'write')[]
+    /** The sealed audit, which nobody removes. */
+    audit?: readonly ('read' | 'write')[]
     calls?: readonly Peers[]
   }
 

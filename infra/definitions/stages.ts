@@ -9,10 +9,17 @@ export type Stage = CommonSettings & DataSettings
 /** A stage that keeps its data accepts no operator that AWS has not verified. */
 type DataSettings =
   // Data outlives its stack, and the table is protected from deletion.
-  | { keepsData: true; backup: StageBackup; claimedOperators?: never }
+  | {
+      keepsData: true
+      backup: StageBackup
+      /** Years in which S3 keeps the sealed audit and the trail of operators, even from administrators. */
+      auditYears: number
+      claimedOperators?: never
+    }
   | {
       keepsData: false
       backup?: StageBackup
+      auditYears?: never
       /** Whether direct invocations name their operator: LocalStack verifies no caller. */
       claimedOperators?: true
     }
@@ -146,6 +153,7 @@ const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
     approvals: true,
     recordsInvocations: true,
     keepsData: true,
+    auditYears: 7,
     // Add `copyTo` for the loss of the Region or the account.
     backup: { keepDays: 35, lockDays: 30 },
     logRetention: RetentionDays.ONE_YEAR,

@@ -4,6 +4,7 @@ import { Key } from 'aws-cdk-lib/aws-kms'
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3'
 import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
+import { denyRemoval, lockOf } from '../constructs/locked-bucket.ts'
 import { suppressNag } from '../constructs/nag-suppressions.ts'
 import {
   otherRegionOf,
@@ -24,6 +25,8 @@ export class DataStack extends Stack {
   /** Seals the secrets of providers and banks, which cannot be opened without it. */
   readonly sealingKey: Secret
   readonly reports: Bucket
+  /** The sealed audit. */
+  readonly audit: Bucket
 
   constructor(scope: Construct, id: string, props: StackProps & { stage: Stage }) {
     super(scope, id, { ...props, terminationProtection: props.stage.keepsData })
@@ -46,10 +49,12 @@ export class DataStack extends Stack {
     suppressNag(this.sealingKey, {
       SMG4: 'An operator rotates the key: its old version must stay until all secrets are resealed',
     })
-    this.reports = this.#defineReports(stage)
+    const access = this.#defineAccessLog(stage)
+    this.reports = this.#defineReports(stage, access)
+    this.audit = this.#defineAudit(stage, access)
     const ownTable = this.#defineTable(stage)
     // Created last: CloudFormation could not delete the protected table of a failed creation.
-    ownTable.node.addDependency(this.sealingKey, this.reports)
+    ownTable.node.addDependency(this.sealingKey, this.reports, this.audit)
     // Keeps the exports when the service switches to a restored table.
     for (const value of [ownTable.tableArn, ownTable.tableName, ownTable.tableStreamArn])
       this.exportValue(value)
@@ -100,23 +105,18 @@ export class DataStack extends Stack {
     })
   }
 
-  #defineReports(stage: Stage): Bucket {
-    const closed = {
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      enforceSSL: true,
-      minimumTLSVersion: 1.2,
-      removalPolicy: removalPolicyOf(stage),
-      // CloudFormation deletes empty buckets only.
-      autoDeleteObjects: !stage.keepsData,
-    }
-    const access = new Bucket(this, 'ReportsAccess', {
-      ...closed,
+  #defineAccessLog(stage: Stage): Bucket {
+    return new Bucket(this, 'ReportsAccess', {
+      ...closed(stage),
       // S3 cannot write access logs with a customer-managed key.
       encryption: BucketEncryption.S3_MANAGED,
       lifecycleRules: [{ expiration: Duration.days(ACCESS_LOG_DAYS) }],
     })
-    return new Bucket(this, 'Reports', {
-      ...closed,
+  }
+
+  #encrypted(stage: Stage, access: Bucket) {
+    return {
+      ...closed(stage),
       encryption: BucketEncryption.KMS,
       encryptionKey: this.key,
       bucketKeyEnabled: true,
@@ -124,6 +124,30 @@ export class DataStack extends Stack {
       serverAccessLogsBucket: access as IBucket,
       // A crashed function leaves parts, which no list shows and which cost money.
       lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+    }
+  }
+
+  #defineReports(stage: Stage, access: Bucket): Bucket {
+    return new Bucket(this, 'Reports', this.#encrypted(stage, access))
+  }
+
+  /** Keeps each version of an object for the stage's years, also from administrators. */
+  #defineAudit(stage: Stage, access: Bucket): Bucket {
+    const bucket = new Bucket(this, 'Audit', {
+      ...this.#encrypted(stage, access),
+      serverAccessLogsPrefix: 'audit/',
+      ...lockOf(stage),
     })
+    if (stage.auditYears) denyRemoval(bucket)
+    return bucket
   }
 }
+
+const closed = (stage: Stage) => ({
+  blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+  enforceSSL: true,
+  minimumTLSVersion: 1.2,
+  removalPolicy: removalPolicyOf(stage),
+  // CloudFormation deletes empty buckets only.
+  autoDeleteObjects: !stage.keepsData,
+})

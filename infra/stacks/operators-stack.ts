@@ -35,6 +35,6 @@ export class OperatorsStack extends Stack {
       for (const lambda of functions)
         lambda.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM })
     }
-    if (stage.recordsInvocations) defineInvocationTrail(this, stage.name, functions)
+    if (stage.recordsInvocations) defineInvocationTrail(this, stage, functions)
   }
 }

@@ -189,7 +189,8 @@ const isFinished = (result: InvocationResult<unknown>): boolean => {
 const streaming = new Set<string>(
   functionRows
     .filter(
-      ({ permissions: { reports = [], journals = [] } }) => reports.length + journals.length > 0,
+      ({ permissions: { reports = [], journals = [], audit = [] } }) =>
+        reports.length + journals.length + audit.length > 0,
     )
     .map(({ name }) => name),
 )

@@ -1,22 +1,31 @@
 import { Readable } from 'node:stream'
-import { NoSuchKey } from '@aws-sdk/client-s3'
+import { NoSuchKey, S3ServiceException } from '@aws-sdk/client-s3'
 import type { Journal, StoredObject } from './journal.ts'
 
-/** An S3 bucket. Large objects arrive in parts. */
+/** S3. Large objects arrive in parts. The buckets of a stage have no key in common. */
 
 type ObjectInput = {
   Key: string
   Body?: Uint8Array | string
   ContentType?: string
   ContentDisposition?: string
+  IfNoneMatch?: string
 }
 type PartInput = { UploadId: string; PartNumber: number; Body: Uint8Array | string }
+type Completion = Pick<PartInput, 'UploadId'> & Pick<ObjectInput, 'IfNoneMatch'>
+
+const exists = (message: string) =>
+  new S3ServiceException({
+    ...{ name: 'PreconditionFailed', message, $fault: 'client' },
+    $metadata: { httpStatusCode: 412 },
+  })
 
 export const newBucket = (journal: Journal) => {
   const objects = new Map<string, StoredObject>()
   const uploads = new Map<string, { input: ObjectInput; parts: Map<number, Buffer> }>()
 
   const store = (input: ObjectInput, body: Buffer): object => {
+    if (input.IfNoneMatch === '*' && objects.has(input.Key)) throw exists(input.Key)
     const object = {
       key: input.Key,
       type: input.ContentType ?? 'application/octet-stream',
@@ -61,11 +70,11 @@ export const newBucket = (journal: Journal) => {
         partsOf(UploadId).parts.set(PartNumber, Buffer.from(Body))
         return { ETag: `"${PartNumber}"` }
       },
-      CompleteMultipartUploadCommand: ({ UploadId }: Pick<PartInput, 'UploadId'>) => {
+      CompleteMultipartUploadCommand: ({ UploadId, IfNoneMatch }: Completion) => {
         const { input, parts } = partsOf(UploadId)
         uploads.delete(UploadId)
         const bodies = [...parts].sort(([a], [b]) => a - b).map(([, body]) => body)
-        return store(input, Buffer.concat(bodies))
+        return store({ ...input, ...(IfNoneMatch && { IfNoneMatch }) }, Buffer.concat(bodies))
       },
       AbortMultipartUploadCommand: ({ UploadId }: Pick<PartInput, 'UploadId'>) => {
         uploads.delete(UploadId)

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { AwsCall, AwsReply, AwsRequest } from './aws-call.ts'
 
-/** S3's REST protocol: objects of one bucket, also in parts. */
+/** S3's REST protocol: objects, also in parts. */
 
 export const s3Call = (request: AwsRequest): AwsCall => ({
   command: commandIn(request),
@@ -27,8 +27,10 @@ const commandIn = ({ method, url, headers, body }: AwsRequest): AwsCall['command
   return {
     constructor: { name: commands[operation] ?? operation },
     input: {
+      Bucket: url.pathname.split('/')[1],
       Key: url.pathname.split('/').slice(2).map(decodeURIComponent).join('/'),
       Body: body,
+      IfNoneMatch: headers['if-none-match'],
       ContentType: headers['content-type'],
       ContentDisposition: headers['content-disposition'],
       UploadId: searchParams.get('uploadId'),

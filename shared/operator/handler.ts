@@ -43,11 +43,22 @@ export class ListPage<R> {
   }
 }
 
+/** A result that reports whether something differs. */
+export class Verdict<R> {
+  readonly result: R
+  readonly differs: true | undefined
+
+  constructor(result: R, differs: boolean) {
+    this.result = result
+    this.differs = differs || undefined
+  }
+}
+
 type RunAction<O, R> = (
   options: O,
   author: Author,
   runtime: Runtime,
-) => Promise<R | ListPage<R> | Refusal>
+) => Promise<R | ListPage<R> | Verdict<R> | Refusal>
 
 /**
  * Runs a verb with its parsed options. `check` validates a call before it is stored for approval and
@@ -192,7 +203,8 @@ export const operatorHandler =
         const isRefused = result instanceof Refusal
         log.info('operator', { ...ids, outcome: isRefused ? 'refused' : outcome })
         if (isRefused) return { error: explain(result) }
-        return result instanceof ListPage ? { ...result } : { result }
+        const isReply = result instanceof ListPage || result instanceof Verdict
+        return isReply ? { ...result } : { result }
       } catch (error) {
         log.error('fault', { ...ids, error: error as Error })
         // Lambda logs the thrown error unchanged.

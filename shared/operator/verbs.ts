@@ -14,7 +14,12 @@ export type OperatorCall = {
 
 /** The document that the command prints, or the reason of a refusal. A list can continue at a cursor. */
 export type OperatorReply =
-  | { result: unknown; next_cursor?: string | undefined }
+  | {
+      result: unknown
+      next_cursor?: string | undefined
+      /** The result reports a difference: the command prints it and exits 1. */
+      differs?: true | undefined
+    }
   | { error: string }
 
 /**
@@ -36,6 +41,8 @@ export type Verb = {
   summary: string
   /** The first given option names the object, in verbs that need an approval. */
   options: v.GenericSchema<unknown, unknown> & { entries: v.ObjectEntries }
+  /** The command prints each element of the result on a line. */
+  printsLines?: true
 } & Effect
 
 /** A noun of the command, without code: the command validates and prints help with it. */

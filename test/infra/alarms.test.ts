@@ -84,6 +84,7 @@ const rows = [
     reconciliation-unfinished   service ReconciliationUnfinished   Maximum of 300 s >= 1      1   ok
     reconciliation-differences  service ReconciliationDifferences  Maximum of 300 s >= 1      1   ok
     reconciliation-missing      service ReconciliationDifferences  SampleCount of 3600 s < 1  25  bad
+    audit-missing               service DaysSealed                 SampleCount of 3600 s < 1  25  bad
     functions-throttled         AWS/Lambda Throttles               Sum of 300 s >= 1          3   ok
     concurrency-high            AWS/Lambda ConcurrentExecutions    Maximum of 300 s >= 800    1   ok
     schedules-throttled         AWS/Scheduler InvocationThrottleCount  Sum of 300 s >= 1      3   ok

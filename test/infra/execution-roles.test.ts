@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { functionsOf } from '../../infra/definitions/functions.ts'
+import { wildcardReasons } from '../../infra/definitions/iam-resources.ts'
 import {
   codeStatements,
   formatPermission,
   permissionsIn,
   roleStatements,
-  wildcardReasons,
 } from '../../infra/definitions/iam-statements.ts'
 import { jobNames, jobRow } from '../../infra/definitions/jobs.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
@@ -49,6 +49,8 @@ const resources: [RegExp, string][] = [
   [/-data:ExportsOutputRefSealingKey/, 'sealing-key'],
   [/-data:ExportsOutputFnGetAttReports.*\},"([^"]+)"\]\]\}$/, 'reports$1'],
   [/-data:ExportsOutputFnGetAttReports/, 'reports'],
+  [/-data:ExportsOutputFnGetAttAudit.*\},"([^"]+)"\]\]\}$/, 'audit$1'],
+  [/-data:ExportsOutputFnGetAttAudit/, 'audit'],
   [/-data:ExportsOutputFnGetAttKey/, 'key'],
   [/:function:debit-collection-sandbox-([^"]+)"/, 'function/$1'],
   [/:sqs:.*:debit-collection-sandbox-([^"]+)"/, 'queue/$1'],

@@ -3,6 +3,7 @@ import { ResponseType } from 'aws-cdk-lib/aws-apigateway'
 import { expect, test } from 'vitest'
 import { functionsOf } from '../../infra/definitions/functions.ts'
 import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
+import { roleStatements } from '../../infra/definitions/iam-statements.ts'
 import { type ChangeFilter, jobs, queuesOf, recurring } from '../../infra/definitions/jobs.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
@@ -48,6 +49,9 @@ const facts = rowsOf(`
   Reports        BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.SSEAlgorithm  "aws:kms"
   Reports        VersioningConfiguration.Status          "Enabled"
   Reports        LifecycleConfiguration.Rules.0.AbortIncompleteMultipartUpload.DaysAfterInitiation  1
+  Audit          BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.KMSMasterKeyID  KEY
+  Audit          ObjectLockEnabled                       true
+  Audit          ObjectLockConfiguration.Rule.DefaultRetention  {"Days":2562,"Mode":"COMPLIANCE"}
   SealingKey     KmsKeyId                                KEY
 `)
 
@@ -137,6 +141,39 @@ test('the functions have loop detection except those with long chains of invocat
     ...['deliver-sidelined-webhook', 'deliver-webhook', 'reconcile-part', 'recover-deliveries'],
     ...['relay', 'submit-sidelined', 'submit-to-bank'],
   ])
+})
+
+test('the buckets of audit and trail are locked for the years of the stage, and nobody may remove objects', () => {
+  const buckets = Object.entries<TemplateNode>(all.findResources('AWS::S3::Bucket'))
+  const locked = buckets.filter(([, { Properties }]) => Properties.ObjectLockEnabled)
+  expect(locked.map(([id]) => id.slice(0, -8)).sort()).toEqual(['Audit', 'InvocationTrailBucket'])
+  const policies = propertiesOf(all, 'AWS::S3::BucketPolicy')
+  for (const [id, { Properties }] of locked) {
+    const { DefaultRetention } = Properties.ObjectLockConfiguration.Rule
+    expect(DefaultRetention).toEqual({ Days: 7 * 366, Mode: 'COMPLIANCE' })
+    const policy = policies.find(({ Bucket }) => Bucket.Ref === id)
+    expect(policy?.PolicyDocument.Statement).toContainEqual({
+      ...{ Sid: 'KeepObjects', Effect: 'Deny', Principal: { AWS: '*' } },
+      Action: ['s3:BypassGovernanceRetention', 's3:DeleteObject', 's3:DeleteObjectVersion'],
+      Resource: { 'Fn::Join': ['', [{ 'Fn::GetAtt': [id, 'Arn'] }, '/*']] },
+    })
+  }
+})
+
+test('no function may remove an object or a version, or write to the audit, except the end of a reconciliation', () => {
+  const statements = rows.map(({ name }) => [name, roleStatements(name)] as const)
+  const namesWith = (isMatch: (action: string, resource: string) => boolean) =>
+    statements.flatMap(([name, own]) =>
+      own.some(({ actions, resource }) => actions.some((action) => isMatch(action, resource)))
+        ? [name]
+        : [],
+    )
+  expect(namesWith((action) => /^s3:(?:Delete|Bypass|PutObjectRetention|\*)/.test(action))).toEqual(
+    [],
+  )
+  const writes = (action: string, resource: string) =>
+    action === 's3:PutObject' && resource.startsWith('audit')
+  expect(namesWith(writes)).toEqual(['reconcile-part'])
 })
 
 test('the invocation trail records calls of operator functions only, if the stage enables it', () => {

@@ -285,7 +285,7 @@ test('only a stage that keeps its data protects the data stack from deletion and
   expect(stacksOf('sandbox').data.terminationProtection).toBe(false)
   const autoDeletionsOf = (stage: StageName) =>
     Object.keys(templates[stage].data.findResources('Custom::S3AutoDeleteObjects')).length
-  expect([autoDeletionsOf('production'), autoDeletionsOf('sandbox')]).toEqual([0, 2])
+  expect([autoDeletionsOf('production'), autoDeletionsOf('sandbox')]).toEqual([0, 3])
 })
 
 test('all stacks have the place and the tags of their stage', () => {

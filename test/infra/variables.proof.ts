@@ -31,6 +31,7 @@ const addresses = {
   scheduleRoleArn: 'role',
   sealingKeyArn: 'key',
   reportsBucket: 'bucket',
+  auditBucket: 'audit',
   functionPrefix: 'prefix',
 }
 
@@ -46,6 +47,7 @@ test.each([
   ['functionPrefix', 'FUNCTION_PREFIX'],
   ['tableName', 'TABLE_NAME'],
   ['reportsBucket', 'REPORTS_BUCKET'],
+  ['auditBucket', 'AUDIT_BUCKET'],
   ['schedules', 'SCHEDULE_GROUP'],
 ])('the bundles that read %s are exactly those with the variable %s', (setting, variable) => {
   const read: string[] = []

@@ -29,7 +29,8 @@ import { demoProvider, gcb, pendingDebit, providerId, still } from '../support/e
 import { granted } from '../support/refused.ts'
 import { storeBank, storeProvider } from '../support/settings.ts'
 
-useReportShelf()
+/** The stored reports and audit objects by their key. */
+export const objects = useReportShelf()
 
 /** Writes a day of debits with all outcomes through the code of the product. */
 

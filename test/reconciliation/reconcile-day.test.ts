@@ -62,8 +62,12 @@ test('the jobs log each broken invariant and count the differences, once for eac
       ],
     },
     { message: 'day reconciled', differences: 1, ReconciliationDifferences: 1 },
+    { DaysSealed: 1 },
   ])
-  expect(await findRun(TODAY)).toMatchObject({ openParts: 0, endedAt: runtime.now() })
+  expect(await findRun(TODAY)).toMatchObject({
+    ...{ openParts: 0, endedAt: runtime.now() },
+    sealed: expect.stringMatching(/^[0-9a-f]{64}$/),
+  })
 })
 
 test('the night counts open exceptions, and the payouts of earlier days alone', async () => {

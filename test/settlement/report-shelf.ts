@@ -1,8 +1,13 @@
-import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import { mockClient } from 'aws-sdk-client-mock'
+import { S3Client } from '@aws-sdk/client-s3'
+import { newBucket } from '../../sandbox/aws/bucket.ts'
+import { noJournal } from '../../sandbox/aws/journal.ts'
 
-/** Accepts every report of a file's tests. */
-export const useReportShelf = (): void => {
-  process.env.REPORTS_BUCKET = 'reports'
-  mockClient(S3Client).on(PutObjectCommand).resolves({})
+/** Keeps the reports and the audit of a file's tests. @returns the stored objects */
+export const useReportShelf = () => {
+  Object.assign(process.env, { REPORTS_BUCKET: 'reports', AUDIT_BUCKET: 'audit' })
+  const { calls, objects } = newBucket(noJournal)
+  const perform = calls as Record<string, (input: unknown) => unknown>
+  S3Client.prototype.send = (async (command: { constructor: { name: string }; input: unknown }) =>
+    perform[command.constructor.name]?.(command.input)) as never
+  return objects
 }

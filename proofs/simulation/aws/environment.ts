@@ -17,6 +17,7 @@ Object.assign(process.env, {
   REFERENCE_PREFIX,
   CLAIMED_OPERATORS: 'true',
   REPORTS_BUCKET: 'simulated',
+  AUDIT_BUCKET: 'simulated-audit',
   SEALING_KEY_ARN: 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:sealing-key',
   SCHEDULE_GROUP: 'debits',
   SCHEDULE_ROLE_ARN: 'arn:aws:iam::000000000000:role/scheduler',

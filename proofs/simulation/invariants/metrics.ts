@@ -133,6 +133,11 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
   ReconciliationDifferences: reconciled,
   ProvidersOwing: 'only nights with stored balances are measured',
   BanksOwing: 'only nights with stored balances are measured',
+  DaysSealed: changed(
+    'writer',
+    (before, after) =>
+      after?.entity === 'reconciliation' && Boolean(after.sealed) && !before?.sealed,
+  ),
   // Requests without a token are not measured.
   BankCredentialsRefused: possibly(({ calls }) =>
     calls.some(({ caller, reply }) => caller?.kind === 'bank' && reply && reply.status >= 401),

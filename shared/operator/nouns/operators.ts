@@ -42,6 +42,13 @@ export const change = {
       summary: 'lists changes, newest first; of all or of one provider, bank or customer',
       options: o.options({ ...o.owner, phone: v.optional(o.phone), limit: o.limit }),
     },
+    verify: {
+      effect: 'reads',
+      printsLines: true,
+      summary:
+        'compares the sealed audit of each day with bucket and table; exits 1 at a difference',
+      options: o.options({ from: o.day('first UTC day'), to: o.day('last UTC day') }),
+    },
   },
 } as const satisfies Noun
 

@@ -62,7 +62,8 @@ export const writeReport = async (
   await upload.done()
 }
 
-const findObject = async (object: ReturnType<typeof objectOf>) => {
+/** Returns an object with its body as a stream; undefined if it is missing. */
+export const findObject = async (object: { Bucket: string; Key: string }) => {
   try {
     return await s3().send(new GetObjectCommand(object))
   } catch (error) {
@@ -85,6 +86,20 @@ export const readReport = async (
   // Closes the connection.
   if (Body instanceof Readable) Body.destroy()
   return { url: await getSignedUrl(s3(), new GetObjectCommand(object), { expiresIn: URL_SECONDS }) }
+}
+
+/** Returns the bytes of a report; undefined if it is missing. A role may not list the bucket. */
+export const openReport = async (
+  owner: ReportOwner,
+  format: ReportFormat,
+): Promise<Readable | undefined> => {
+  try {
+    const found = await findObject(objectOf(owner, format))
+    return found?.Body as Readable | undefined
+  } catch (error) {
+    if ((error as Error).name === 'AccessDenied') return undefined
+    throw error
+  }
 }
 
 /**

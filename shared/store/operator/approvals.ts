@@ -1,4 +1,10 @@
-import type { Approval, ApprovalDecision, ApprovalId } from '../../domain/operator/approval.ts'
+import {
+  type Approval,
+  type ApprovalDecision,
+  type ApprovalId,
+  approvalId,
+} from '../../domain/operator/approval.ts'
+import { DAY_SECONDS, secondsAfter } from '../../domain/time.ts'
 import type { Jitter, Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { type SecretOwner, seal, unseal } from '../sealing.ts'
@@ -76,6 +82,20 @@ export async function* approvalPages(): AsyncGenerator<Approval[]> {
     Limit: PAGE_SIZE,
   })
   for await (const page of pages) yield page.map(fromItem)
+}
+
+/** Lists the requests of a span of time and of some days before it, oldest first, strongly consistent. */
+export async function* requestsWithin(
+  { from, before }: db.Span,
+  daysBefore: number,
+): AsyncGenerator<Approval> {
+  const pages = db.queryPages(
+    db.itemsQuery(keys.approvals.pk, 'sk BETWEEN :from AND :before', {
+      ':from': approvalId(secondsAfter(from, -daysBefore * DAY_SECONDS), '00000000'),
+      ':before': approvalId(before, '00000000'),
+    }),
+  )
+  for await (const page of pages) yield* page.map(fromItem)
 }
 
 type Decision = { decision: ApprovalDecision; by: string; at: Date; reason?: string | undefined }

@@ -69,13 +69,26 @@ export const putChange = async (recording: Recording, options: Fields): Promise<
 const fromItem = ({ byCustomer, ...item }: db.Item): Change =>
   fromStored<Change>(db.withoutKeys(item), { at: true })
 
+const itemPages = ({ from, before }: db.Span) =>
+  db.queryPages(
+    db.itemsQuery(keys.changes.pk, 'sk BETWEEN :from AND :before', {
+      ':from': from.toISOString(),
+      ':before': before.toISOString(),
+    }),
+  )
+
 /** Lists the changes of a span of time, oldest first, strongly consistent. */
-export async function* changesWithin({ from, before }: db.Span): AsyncGenerator<Change> {
-  const query = db.itemsQuery(keys.changes.pk, 'sk BETWEEN :from AND :before', {
-    ':from': from.toISOString(),
-    ':before': before.toISOString(),
-  })
-  for await (const page of db.queryPages(query)) yield* page.map(fromItem)
+export async function* changesWithin(span: db.Span): AsyncGenerator<Change> {
+  for await (const page of itemPages(span)) yield* page.map(fromItem)
+}
+
+/** Lists the changes as they are stored, also the members that this version does not know. */
+export async function* changeItemsWithin(span: db.Span) {
+  for await (const page of itemPages(span)) {
+    for (const item of page) {
+      yield { ...db.withoutKeys<db.Item>(item), id: String(item.sk), at: String(item.at) }
+    }
+  }
 }
 
 type ChangeOwner = Pick<Recording, 'provider' | 'bank' | 'customer'>

@@ -26,6 +26,8 @@ export type ReconciliationRun = {
   /** The parts that have no result yet. */
   openParts: number
   endedAt: Date | null
+  /** The SHA-256 of the audit object of its day. Absent: not sealed yet. */
+  sealed?: string
 }
 
 export type ReconciliationPart = {
@@ -156,6 +158,14 @@ export const endRun = ({ id }: ReconciliationRun, at: Date): Promise<boolean> =>
     ConditionExpression: 'endedAt = :not',
     ExpressionAttributeNames: { '#work': 'work' },
     ExpressionAttributeValues: { ':at': at.toISOString(), ':not': null },
+  })
+
+/** Notes the audit object of the day of a run. */
+export const markSealed = (id: string, sha256: string): Promise<boolean> =>
+  db.updateIf(keys.reconciliation(id), {
+    UpdateExpression: 'SET sealed = :sha256',
+    ConditionExpression: 'attribute_exists(pk)',
+    ExpressionAttributeValues: { ':sha256': sha256 },
   })
 
 /** Reads all parts of a run in the order of their findings, strongly consistent. */

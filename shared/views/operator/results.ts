@@ -12,7 +12,7 @@ import type { RefundResult } from '../refund.ts'
 import type { ApprovalResult } from './approval.ts'
 import type { BankResult, SavedConnection } from './bank.ts'
 import type { CalendarResult } from './calendar.ts'
-import type { ChangeResult } from './change.ts'
+import type { ChangeResult, DayVerdict } from './change.ts'
 import type { ConnectorResult } from './connector.ts'
 import type { CredentialResult, IssuedResult } from './credential.ts'
 import type { AccountResult } from './customer.ts'
@@ -144,7 +144,7 @@ export type OperatorResults<Options = AnyOptions> = {
     release: RestoreResult
     show: RestoreResult & { highest_generation: number }
   }
-  change: { list: ChangeResult[] }
+  change: { list: ChangeResult[]; verify: DayVerdict[] }
   secret: { reseal: ResealResult }
   'dead-letters': { list: DeadLettersResult[]; redrive: RedriveResult }
 }

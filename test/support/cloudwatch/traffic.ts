@@ -147,7 +147,7 @@ export class TrafficModel {
 
   night(minute: number): void {
     this.#figures(minute, { SettlementUnfinished: 0, OpenExceptions: 0, OverduePayouts: 0 })
-    this.#figures(minute, { ReconciliationDifferences: 0 })
+    this.#figures(minute, { ReconciliationDifferences: 0, DaysSealed: 1 })
     const name = 'NumberOfBackupJobsCompleted'
     this.samples.add({ namespace: 'AWS/Backup', name, dimensions: vault }, minute, 1)
   }

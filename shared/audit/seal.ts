@@ -1,0 +1,85 @@
+import { type Day, dayAfter } from '../domain/time.ts'
+import { log } from '../log.ts'
+import { measure } from '../metrics.ts'
+import type { Runtime } from '../runtime.ts'
+import { findRestore } from '../store/operator/restores.ts'
+import { findClosing } from '../store/settlement/ledger-days.ts'
+import { type FileDigest, putLines, putObject } from './bucket.ts'
+import { canonical, differencesBetween, linesOf } from './lines.ts'
+import {
+  findSealed,
+  findSealedBefore,
+  LATE,
+  lateLine,
+  type SealedContent,
+  type SealedDay,
+  type SealedResult,
+  sealedLines,
+} from './sealed-day.ts'
+import { type Source, sources } from './sources.ts'
+
+type Night = { date: Day; result: SealedResult | null }
+
+/**
+ * Seals a day and the days before it that no night has sealed. A day that has an object stays as it is,
+ * so a repeat writes nothing.
+ * @returns the object of the day
+ */
+export const sealNight = async (
+  { date, result }: Night,
+  runtime: Pick<Runtime, 'now'>,
+): Promise<SealedDay> => {
+  let last = (await findSealed(date)) ?? (await findSealedBefore(date))
+  let sealed = 0
+  while (last?.day !== date) {
+    const day: Day = last ? dayAfter(last.day) : date
+    last = await sealDay(day, last, day === date ? result : null, runtime)
+    sealed += 1
+  }
+  measure({ DaysSealed: sealed })
+  return last
+}
+
+const sealDay = async (
+  day: Day,
+  previous: SealedDay | undefined,
+  reconciliation: SealedResult | null,
+  { now }: Pick<Runtime, 'now'>,
+): Promise<SealedDay> => {
+  const digests: Record<string, FileDigest> = {}
+  for (const [name, { records }] of Object.entries(sources))
+    digests[name] = await putLines(day, name, textsOf(records(day)))
+  const late = await putLines(day, LATE, lateLines(previous))
+  if (late.count > 0) log.error('late audit records', { day: previous?.day, records: late.count })
+  const [restore, closing] = await Promise.all([findRestore(), findClosing(day)])
+  const content: SealedContent = {
+    ...{ day, sources: digests, late, reconciliation },
+    generation: restore?.generation ?? 1,
+    previous: previous ? { day: previous.day, sha256: previous.sha256 } : null,
+    sealed_at: now(),
+    balances: closing?.day === day ? closing.balances : null,
+  }
+  await putObject(day, `${canonical(content)}\n`)
+  const stored = await findSealed(day)
+  if (!stored) throw new Error(`The audit object of ${day} is gone`)
+  return stored
+}
+
+async function* textsOf(records: ReturnType<Source['records']>): AsyncGenerator<string> {
+  for await (const { text } of linesOf(records)) yield text
+}
+
+/** Yields the records of a sealed day that its object lacks. */
+async function* lateLines(previous: SealedDay | undefined): AsyncGenerator<string> {
+  if (!previous) return
+  const { day } = previous
+  for (const [name, { records }] of Object.entries(sources)) {
+    if (!previous.content?.sources[name]) continue
+    const differences = differencesBetween(
+      () => sealedLines(day, name, undefined),
+      () => linesOf(records(day)),
+    )
+    for await (const { kind, line } of differences)
+      if (kind === 'inserted') yield lateLine(day, name, line)
+  }
+}

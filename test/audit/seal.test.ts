@@ -1,0 +1,315 @@
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeEach, expect, test } from 'vitest'
+import { pesewas } from '../../shared/domain/money.ts'
+import { approvalId } from '../../shared/domain/operator/approval.ts'
+import { type Day, dayAfter } from '../../shared/domain/time.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { decideApproval, putApproval } from '../../shared/store/operator/approvals.ts'
+import { putChange } from '../../shared/store/operator/changes.ts'
+import { changeRestore } from '../../shared/store/operator/restores.ts'
+import { noWrites } from '../../shared/store/settings.ts'
+import { putFunding } from '../../shared/store/settlement/funding.ts'
+import { table, tableName } from '../../shared/store/table.ts'
+import {
+  alter,
+  at,
+  DAY_AFTER,
+  type ExampleDay,
+  exampleDay,
+  objects,
+  reconcileLater,
+  TODAY,
+  TOMORROW,
+} from '../reconciliation/one-day.ts'
+import { gcb, still } from '../support/examples.ts'
+import { rewrite, seal, useSealedWorld, verified } from './sealed-world.ts'
+
+/** The sealed audit of days (docs/audit.md). */
+
+useSealedWorld()
+
+const THIRD = dayAfter(DAY_AFTER)
+let example: ExampleDay
+
+const change = (day: Day, time: string, target: string) =>
+  putChange(
+    { id: target, at: at(day, time), by: 'ama', noun: 'bank', verb: 'update', target },
+    { name: target },
+  )
+const changeKey = (day: Day, time: string, target: string) =>
+  keys.change(`${at(day, time).toISOString()}#${target}`)
+
+const REQUEST = approvalId(at(TODAY, '22:00:00'), '3f2a9c1e')
+
+const request = async () => {
+  const requested = { requestedBy: 'ama', requestedAt: at(TODAY, '22:00:00') }
+  const call = { noun: 'debit', verb: 'reverse', target: 'R', options: { reference: 'R' } }
+  const expiresAt = at(TOMORROW, '22:00:00')
+  const approval = { id: REQUEST, ...call, ...requested, decision: 'pending', expiresAt } as const
+  await putApproval(approval, {}, [], still())
+  const decision = { decision: 'denied', by: 'kofi', at: at(TOMORROW, '08:00:00') } as const
+  await decideApproval(REQUEST, decision, [], still())
+}
+
+const fund = () =>
+  putFunding(
+    {
+      ...{ bank: gcb.identifier, reference: 'F-1', amount: pesewas(5_00), date: TODAY },
+      ...{ recordedAt: at(TOMORROW, '10:00:00'), recordedBy: 'ama' },
+    },
+    [],
+    still(),
+  )
+
+/** Seals three days with records of every source. */
+beforeEach(async () => {
+  example = await exampleDay()
+  await change(TODAY, '09:00:00', 'c-1')
+  await change(TODAY, '10:00:00', 'c-2')
+  await change(TOMORROW, '09:00:00', 'c-3')
+  await request()
+  await fund()
+  for (const day of [TODAY, TOMORROW, DAY_AFTER]) {
+    await reconcileLater(day)
+    await seal(day)
+  }
+})
+
+const contentOf = (day: Day) => JSON.parse(objects.get(`${day}.json`)?.body ?? '')
+const linesOf = (key: string) => objects.get(key)?.body.trimEnd().split('\n') ?? []
+
+test('an object has a row for each source, names the one before, and each source has its lines', () => {
+  const [first, second] = [contentOf(TODAY), contentOf(TOMORROW)]
+  expect(Object.keys(first.sources)).toEqual([
+    ...['approvals', 'batches', 'changes', 'fundings', 'journal'],
+  ])
+  expect(first).toMatchObject({
+    ...{ day: TODAY, generation: 1, previous: null, late: { count: 0 } },
+    sources: { changes: { count: 2 }, approvals: { count: 1 }, batches: { count: 0 } },
+    reconciliation: { differences: 0 },
+  })
+  expect(second).toMatchObject({
+    previous: { day: TODAY, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    sources: { approvals: { count: 1 }, batches: { count: 2 }, fundings: { count: 1 } },
+  })
+  expect(Object.keys(second.balances)).toContain('fee_income')
+  expect(linesOf(`${TODAY}/changes.ndjson`)[0]).toBe(
+    '{"at":"2026-11-21T09:00:00.000Z","by":"ama","changed":{"name":{"from":null,"to":"c-1"}},' +
+      '"id":"2026-11-21T09:00:00.000Z#c-1","noun":"bank","target":"c-1","verb":"update"}',
+  )
+  expect(linesOf(`${TOMORROW}/batches.ndjson`).map((line) => JSON.parse(line))).toContainEqual({
+    ...{ id: example.batch, at: '2026-11-22T00:00:10.000Z', provider: 'demo', date: TOMORROW },
+    totals: expect.objectContaining({ count: 1 }),
+    reports: {
+      csv: expect.stringMatching(/^[0-9a-f]{64}$/),
+      json: expect.stringMatching(/^[0-9a-f]{64}$/),
+    },
+  })
+})
+
+test('a sealed day verifies, and one that is not sealed yet or precedes the first is open', async () => {
+  const before = dayAfter(TODAY, -1)
+  expect(await verified(before, THIRD)).toEqual({
+    ...{ [before]: 'open', [TODAY]: 'ok', [TOMORROW]: 'ok', [DAY_AFTER]: 'ok', [THIRD]: 'open' },
+  })
+})
+
+test('a repeated night writes nothing', async () => {
+  const before = new Map(objects)
+  await change(DAY_AFTER, '12:00:00', 'late')
+  await seal(DAY_AFTER)
+  expect(objects).toEqual(before)
+})
+
+test('a night continues with the files that a crash left', async () => {
+  await change(THIRD, '12:00:00', 'first')
+  await seal(THIRD)
+  objects.delete(`${THIRD}.json`)
+  await change(THIRD, '13:00:00', 'after the crash')
+  await seal(THIRD)
+  expect(contentOf(THIRD).sources.changes.count).toBe(1)
+  const next = dayAfter(THIRD)
+  await seal(next)
+  expect(await verified(THIRD, next)).toEqual({ [THIRD]: 'ok', [next]: 'ok' })
+})
+
+test('a record that is late is in the object of the next day, and its day verifies', async () => {
+  await change(DAY_AFTER, '12:00:00', 'late')
+  await seal(THIRD)
+  expect(contentOf(THIRD).late.count).toBe(1)
+  expect(JSON.parse(linesOf(`${THIRD}/late.ndjson`)[0] ?? '')).toMatchObject({
+    ...{ day: DAY_AFTER, source: 'changes', record: { target: 'late' } },
+  })
+  expect(await verified(DAY_AFTER, THIRD)).toEqual({ [DAY_AFTER]: 'ok', [THIRD]: 'ok' })
+})
+
+test('the next night seals the nights that were missed', async () => {
+  const last = dayAfter(THIRD, 2)
+  await change(THIRD, '12:00:00', 'missed')
+  await seal(last)
+  expect(contentOf(THIRD)).toMatchObject({
+    reconciliation: null,
+    sources: { changes: { count: 1 } },
+  })
+  expect(contentOf(last).previous.day).toBe(dayAfter(THIRD))
+  expect(Object.values(await verified(TODAY, last))).toEqual(Array(6).fill('ok'))
+})
+
+test('the chain continues after a restore with its generation, and lost records are no difference', async () => {
+  await table.send(
+    new DeleteCommand({ TableName: tableName(), Key: changeKey(TODAY, '10:00:00', 'c-2') }),
+  )
+  const restore = { generation: 2, begunAt: at(DAY_AFTER, '09:00:00'), by: 'ama', released: [] }
+  await changeRestore(() => ({ ...restore, releasedAt: null }), noWrites, still())
+  await seal(THIRD)
+  expect(contentOf(THIRD)).toMatchObject({ generation: 2, previous: { day: DAY_AFTER } })
+  expect(await verified(TODAY, THIRD)).toMatchObject({ [TODAY]: 'ok', [THIRD]: 'ok' })
+  // A record that precedes others was removed by somebody.
+  await change(TODAY, '11:00:00', 'c-2')
+  expect(await verified(TODAY, TODAY)).toEqual({
+    [TODAY]: 'removed: changes 2026-11-21T10:00:00.000Z#c-2',
+  })
+})
+
+const remove = (key: { pk: string; sk: string }) =>
+  table.send(new DeleteCommand({ TableName: tableName(), Key: key }))
+
+const swap = (one: string, other: string) => {
+  const [first, second] = [objects.get(one), objects.get(other)]
+  if (first) objects.set(other, first)
+  if (second) objects.set(one, second)
+}
+
+const C1 = '2026-11-21T09:00:00.000Z#c-1'
+const digest = '[0-9a-f]{64}'
+
+test.each<[string, () => unknown, Partial<Record<Day, string>>]>([
+  [
+    'an altered change',
+    () => alter(changeKey(TODAY, '09:00:00', 'c-1'), (item) => Object.assign(item, { by: 'kofi' })),
+    { [TODAY]: `altered: changes ${C1}` },
+  ],
+  [
+    'a removed change',
+    () => remove(changeKey(TODAY, '09:00:00', 'c-1')),
+    { [TODAY]: `removed: changes ${C1}` },
+  ],
+  [
+    'an inserted change',
+    () => change(TODAY, '09:30:00', 'c-9'),
+    { [TODAY]: 'inserted: changes 2026-11-21T09:30:00.000Z#c-9' },
+  ],
+  [
+    'another decision of a request',
+    () => alter(keys.approval(REQUEST), (item) => Object.assign(item, { decision: 'granted' })),
+    { [TOMORROW]: `altered: approvals ${REQUEST}#decided` },
+  ],
+  [
+    'another amount of a remittance',
+    () => alter(keys.funding(gcb.identifier, 'F-1'), (item) => Object.assign(item, { amount: 9 })),
+    { [TOMORROW]: 'altered: fundings GCB#F-1' },
+  ],
+  [
+    'another amount of a debit',
+    () =>
+      alter(keys.refund(example.reversed.facts.reference), (item) => {
+        item.amount += 100
+      }),
+    { [TOMORROW]: expect.stringMatching('^altered: journal ') as never },
+  ],
+  [
+    'another sum of a batch',
+    () =>
+      alter(keys.batch(example.otherBatch), (item) => {
+        item.totals.net += 100
+      }),
+    { [TOMORROW]: expect.stringMatching('^altered: batches STL-') as never },
+  ],
+  [
+    'a replaced report',
+    () => rewrite(`settlements/demo/${example.batch}.csv`, (text) => text.replace('GHS', 'USD')),
+    { [TOMORROW]: expect.stringMatching('^altered: batches STL-') as never },
+  ],
+  [
+    'a removed report',
+    () => objects.delete(`settlements/demo/${example.batch}.csv`),
+    { [TOMORROW]: expect.stringMatching('^altered: batches STL-') as never },
+  ],
+  [
+    'another closing balance',
+    () =>
+      alter(keys.ledger(TODAY), (item) => {
+        item.balances.cash = 1
+      }),
+    { [TODAY]: 'altered: the closing balances of the ledger' },
+  ],
+  [
+    'an altered line',
+    () => rewrite(`${TODAY}/changes.ndjson`, (text) => text.replace('ama', 'eve')),
+    { [TODAY]: 'altered: 2026-11-21/changes.ndjson' },
+  ],
+  [
+    'a truncated file of the last day',
+    () => rewrite(`${DAY_AFTER}/batches.ndjson`, () => ''),
+    { [DAY_AFTER]: 'truncated: 2026-11-23/batches.ndjson has 0 of 1 lines' },
+  ],
+  [
+    'a removed file',
+    () => objects.delete(`${TODAY}/journal.ndjson`),
+    { [TODAY]: 'missing: 2026-11-21/journal.ndjson' },
+  ],
+  [
+    'an altered object',
+    () => rewrite(`${TODAY}.json`, (text) => text.replace('"differences":0', '"differences":1')),
+    {
+      [TODAY]: expect.stringMatching(`^altered: its SHA-256 was ${digest}$`) as never,
+      [TOMORROW]: `broken link: the object names another one of ${TODAY}`,
+    },
+  ],
+  [
+    'two swapped days',
+    () => swap(`${TODAY}.json`, `${TOMORROW}.json`),
+    {
+      [TODAY]: `swapped: the object is of ${TOMORROW}`,
+      [TOMORROW]: `swapped: the object is of ${TODAY}`,
+      [DAY_AFTER]: `broken link: the object names another one of ${TOMORROW}`,
+    },
+  ],
+  [
+    'a removed object',
+    () => objects.delete(`${TOMORROW}.json`),
+    {
+      [TOMORROW]: expect.stringMatching(`^missing: the object with SHA-256 ${digest}$`) as never,
+      [DAY_AFTER]: `broken link: the object of ${TOMORROW} is missing`,
+    },
+  ],
+  [
+    'a removed last object',
+    () => objects.delete(`${DAY_AFTER}.json`),
+    { [DAY_AFTER]: expect.stringMatching('^missing: the object with SHA-256') as never },
+  ],
+  [
+    'an object that is no JSON',
+    () => rewrite(`${DAY_AFTER}.json`, () => 'null'),
+    { [DAY_AFTER]: 'altered: the object is not readable' },
+  ],
+])('the verification names %s', async (_, falsify, expected) => {
+  await falsify()
+  const ok = { [TODAY]: 'ok', [TOMORROW]: 'ok', [DAY_AFTER]: 'ok' }
+  expect(await verified(TODAY, DAY_AFTER)).toEqual({ ...ok, ...expected })
+})
+
+test('a missing day is named after its run has expired, and when two nights have passed', async () => {
+  for (const day of [TOMORROW, DAY_AFTER]) {
+    objects.delete(`${day}.json`)
+    await remove(keys.reconciliation(day))
+  }
+  await seal(DAY_AFTER)
+  objects.delete(`${TOMORROW}.json`)
+  const overdue = at(dayAfter(THIRD, 2), '06:00:00')
+  expect(await verified(TOMORROW, THIRD, overdue)).toEqual({
+    [TOMORROW]: `missing: the object between others; the next is of ${DAY_AFTER}`,
+    [DAY_AFTER]: `broken link: the object of ${TOMORROW} is missing`,
+    [THIRD]: 'missing: no night has sealed the day',
+  })
+})

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { createPayee } from '../support/payee.ts'
+import { testInProcess, useService } from '../support/running-service.ts'
+
+/** Nights that seal the days of a sandbox by its clock (docs/audit.md). */
+
+const service = useService()
+
+const move = async (advance: string): Promise<Day> => {
+  const init = { method: 'POST', body: JSON.stringify({ advance }) }
+  const response = await fetch(`${service.sandbox().address}/sandbox/clock`, init)
+  expect(response.status).toBe(200)
+  return dayOf(service.sandbox().control.clock.now())
+}
+
+const verify = (from: Day, to: Day) => service.operate('change', 'verify', { from, to })
+
+testInProcess('the nights of a sandbox seal its days, and a day of today is open', async () => {
+  const today = await move('1m')
+  const first = (day: Day) => service.call('change', 'verify', { from: day, to: day })
+  expect(await first(today)).toEqual([{ day: today, result: 'open' }])
+  const payee = await createPayee(service, 'audited')
+  await payee.complete('10.00')
+  await move('50h')
+  const days = [today, dayAfter(today)] as const
+  const sealed = days.map((day) => ({ day, result: 'ok' }))
+  const open = { day: dayAfter(today, 2), result: 'open' }
+  expect(await verify(today, open.day)).toEqual({ result: [...sealed, open] })
+})
+
+test('a verification needs days in order, and at most 400 of them', async () => {
+  const from = '2026-11-21' as Day
+  expect(await verify(from, dayAfter(from, -1))).toEqual({ error: '--to: must not be before from' })
+  expect(await verify(from, dayAfter(from, 400))).toEqual({
+    error: '--to: must be within 400 days',
+  })
+})
