@@ -130,6 +130,8 @@ const settings = {
   payoutsWaitForFunding: () => isTrue('PAYOUTS_WAIT_FOR_FUNDING'),
   /** The default cap on approval prompts (docs/api.md#approval-prompts); undefined: no cap. */
   defaultPromptsMax: () => optionalNumber('OPEN_PROMPTS_MAX'),
+  /** The age in days from which the customer of a debit may be erased. */
+  eraseAfterDays: () => number('ERASE_AFTER_DAYS', 0),
   /** The groups of a provider's messages in `feeds.fifo`. */
   feedGroups: () => number('FEED_GROUPS', 1),
   /** Address of the published error guide (docs/errors.md), for `error.doc_url`. */

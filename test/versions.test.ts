@@ -15,6 +15,7 @@ import { bankHealth, changeBankHealth } from '../shared/store/banks/health.ts'
 import { listStatements } from '../shared/store/banks/statements.ts'
 import { waitingPages } from '../shared/store/banks/waiting.ts'
 import { findBankDebit, findByOwnReference } from '../shared/store/debits/debits.ts'
+import { findLaterErasure } from '../shared/store/debits/later-erasures.ts'
 import { findRefund, replaceRefund } from '../shared/store/debits/refunds.ts'
 import { listOutcomes } from '../shared/store/operator/bulks.ts'
 import { findCustomerHash } from '../shared/store/operator/customer-hash.ts'
@@ -32,7 +33,7 @@ import {
   findRun,
 } from '../shared/store/settlement/reconciliations.ts'
 import { findSweepProgress, putSweepProgress, sweptBefore } from '../shared/store/sweep-progress.ts'
-import { type Item, read, table, tableName } from '../shared/store/table.ts'
+import { type Item, keyOf, read, table, tableName } from '../shared/store/table.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../shared/store/webhooks/deliveries.ts'
 import { listNewest } from '../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../shared/store/webhooks/health.ts'
@@ -111,6 +112,7 @@ const views: Record<string, () => Promise<unknown>> = {
   connector: () => operate('connector', 'show', { bank: 'GOLD' }),
   health: () => bankHealth('HLTH', NOW),
   waiting: () => Array.fromAsync(waitingPages('GOLD', { after: new Date(0), pageSize: 10 })),
+  laterErasure: () => findLaterErasure(keyOf(itemAt('LATER'))),
   customer: () => operate('customer', 'list', { phone: PHONE }),
   batch: () => operate('settlement', 'show', { batch }),
   lines: () => Array.fromAsync(linesOf(batch)),

@@ -1,16 +1,17 @@
 import * as v from 'valibot'
-import type { BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
+import type { CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import { parseJson } from '../../shared/domain/json.ts'
 import type { BulkId } from '../../shared/domain/operator/bulk.ts'
-import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
+import { accountRecorder } from '../../shared/operator/account-record.ts'
+import { eraseCustomer, refusalToErase } from '../../shared/operator/customer-erasure.ts'
 import {
   ImportRows,
   importScope,
   runImport,
   uploadRows,
 } from '../../shared/operator/customer-import.ts'
-import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
+import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { customer } from '../../shared/operator/nouns/banks.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import {
@@ -20,27 +21,7 @@ import {
   putAccount,
   removeAccount,
 } from '../../shared/store/banks/banks.ts'
-import { changeRecorder } from '../../shared/store/operator/changes.ts'
-import { customerHasher } from '../../shared/store/operator/customer-hash.ts'
 import { accountView as view } from '../../shared/views/operator/customer.ts'
-
-/** Records have keyed hashes of phone, name and account, because they outlive an erasure. */
-const recorder = async (
-  phone: PhoneNumber,
-  bank: BankIdentifier,
-  author: Author,
-  runtime: Runtime,
-) => {
-  const hash = await customerHasher(runtime)
-  const customer = hash(phone)
-  const fields = ({ accountNumber, accountType, status, customerName }: CustomerAccount) => ({
-    name: hash(customerName),
-    account_number: hash(accountNumber),
-    account_type: accountType,
-    status,
-  })
-  return changeRecorder({ ...author, target: `${customer} ${bank}`, bank, customer }, fields)
-}
 
 const scopeOf = async (bulk: BulkId | undefined, runtime: Runtime) =>
   bulk ? importScope(bulk, runtime) : invalid({ file: ['is uploaded by the operator command'] })
@@ -55,7 +36,7 @@ export const manageCustomer = operatorHandler(customer, {
         accountType: options['account-type'],
         status,
       }
-      const record = await recorder(phone, bank, author, runtime)
+      const record = await accountRecorder(phone, bank, author, runtime)
       await putAccount(phone, bank, account, record, runtime)
       return view(phone, bank, account)
     },
@@ -84,10 +65,11 @@ export const manageCustomer = operatorHandler(customer, {
   list: async ({ phone }) =>
     (await listAccounts(phone)).map(({ bank, account }) => view(phone, bank, account)),
   unlink: async ({ phone, bank }, author, runtime) => {
-    const record = await recorder(phone, bank, author, runtime)
+    const record = await accountRecorder(phone, bank, author, runtime)
     const removed = await removeAccount(phone, bank, record, runtime)
     return removed ? { unlinked: true } : noSuch('account')
   },
+  erase: { run: eraseCustomer, check: refusalToErase },
 })
 
 export const handler = manageCustomer(real)

@@ -12,6 +12,7 @@ export type StageSettings = Pick<
   | 'hasSandboxBank'
   | 'payoutsWaitForFunding'
   | 'openPromptsMax'
+  | 'eraseAfterDays'
   | 'approvals'
   | 'claimedOperators'
   | 'bankClientCertificate'
@@ -60,10 +61,11 @@ export const environmentOf = (
   addresses: Addresses,
 ): Record<string, string> => {
   const { sends = [], reports = [], journals = [], audit = [], invokes = [], calls } = permissions
-  const { UpdateItem, sealingKey, schedulesInto } = permissions
+  const { PutItem, UpdateItem, sealingKey, schedulesInto } = permissions
   const certificate = calls?.includes('banks') && settings.bankClientCertificate
   const readsBanks = [permissions.GetItem, permissions.Query].flat().includes('BANKS')
-  const submits = permissions.PutItem?.includes('WAITING#*')
+  const submits = PutItem?.includes('WAITING#*')
+  const erases = [PutItem, UpdateItem].flat().includes('ERASURE#*')
   const groups = settings.throttle ? feedGroupsOf({ throttle: settings.throttle }) : 1
   const waitsForFunding = settings.payoutsWaitForFunding && UpdateItem?.includes('FUNDS')
   return {
@@ -77,6 +79,8 @@ export const environmentOf = (
       settings.openPromptsMax !== undefined && {
         OPEN_PROMPTS_MAX: String(settings.openPromptsMax),
       }),
+    ...(settings.eraseAfterDays !== undefined &&
+      erases && { ERASE_AFTER_DAYS: String(settings.eraseAfterDays) }),
     ...(waitsForFunding && { PAYOUTS_WAIT_FOR_FUNDING: 'true' }),
     ...(settings.approvals && name.startsWith('manage-') && { APPROVALS: 'true' }),
     ...(settings.claimedOperators && name.startsWith('manage-') && { CLAIMED_OPERATORS: 'true' }),

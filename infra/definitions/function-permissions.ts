@@ -9,6 +9,7 @@ import {
   closesDays,
   deliversWebhooks,
   derivesLedger,
+  erasesDebits,
   expiresDebits,
   paysBatches,
   readsAuditedRecords,
@@ -119,12 +120,13 @@ const rows = {
     PutItem: ['BANKS', 'BANK#*'],
     sealingKey: true,
   }),
-  'manage-customer': merge(requestsApprovals, worksInBulk, {
+  'manage-customer': merge(requestsApprovals, worksInBulk, erasesDebits, {
     GetItem: ['BANKS', 'CUSTOMER#*', 'HASH_KEY'],
     BatchGetItem: ['APPROVAL#*', 'CUSTOMER#*'],
-    Query: ['CUSTOMER#*'],
-    PutItem: ['CUSTOMER#*', 'HASH_KEY', 'APPROVAL#*'],
+    Query: ['APPROVALS', 'BANKS', 'CUSTOMER#*'],
+    PutItem: ['CUSTOMER#*', 'ERASURE#*', 'HASH_KEY', 'APPROVAL#*'],
     DeleteItem: ['CUSTOMER#*', 'APPROVAL#*', 'BULK#*'],
+    'by-customer': ['*#+*'],
     sealingKey: true,
   }),
   'manage-webhook': merge(requestsApprovals, {

@@ -148,6 +148,13 @@ export const reversesDebits = merge(appendsToFeed, requestsReversals, {
   Query: ['DEBIT#*'],
 })
 
+/** Erases the customer from a debit and its items. */
+export const erasesDebits: Permissions = {
+  Query: ['DEBIT#*'],
+  PutItem: ['DEBIT#*'],
+  UpdateItem: ['DEBIT#*'],
+}
+
 export const derivesLedger: Permissions = {
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
   Query: ['BATCH#*', 'CHANGES', 'DEBIT#*', 'FUNDING', 'LEDGER'],
@@ -195,12 +202,20 @@ export const reconciles = merge(derivesLedger, readsLists, readsRestore, {
 export const webhookQueues = ['webhooks-high', 'webhooks-medium', 'webhooks-low'] as const
 
 /** Checks banks, debits and deliveries, and repairs what the stream lost. */
-export const sweeps = merge(expiresDebits, appendsToFeed, notesHealth, {
-  GetItem: ['PROVIDER#*', 'WEBHOOK#*', 'BATCH#*', 'BUILD#*', 'RECONCILIATION#*', 'SWEEP'],
+export const sweeps = merge(expiresDebits, appendsToFeed, notesHealth, erasesDebits, {
+  GetItem: [
+    'PROVIDER#*',
+    'WEBHOOK#*',
+    'BATCH#*',
+    'BUILD#*',
+    'ERASURE#*',
+    'RECONCILIATION#*',
+    'SWEEP',
+  ],
   Query: ['DEBIT#*', 'PROVIDER#*', 'WAITING#*', 'WINDOW#lookup-customer-banks#*'],
-  DeleteItem: ['WAITING#*'],
+  DeleteItem: ['ERASURE#*', 'WAITING#*'],
   PutItem: ['SWEEP', 'DEBIT#*'],
-  UpdateItem: ['BATCH#*', 'BUILD#*', 'RECONCILIATION#*'],
+  UpdateItem: ['BATCH#*', 'BUILD#*', 'ERASURE#*', 'RECONCILIATION#*'],
   'by-status': [keys.providers, keys.debits('*', 'main')],
   work: ['WATCH#*', 'SETTLE#*'],
   sends: [

@@ -32,7 +32,7 @@ type Partition =
   | 'RESTORE'
   | 'SWEEP'
   | `${'APPROVAL' | 'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED'}#*`
-  | `${'BULK' | 'PAYEE' | 'PROVIDER' | 'WAITING' | 'WEBHOOK'}#*`
+  | `${'BULK' | 'ERASURE' | 'PAYEE' | 'PROVIDER' | 'WAITING' | 'WEBHOOK'}#*`
   | 'RECONCILIATION#*'
   /** Partner references, which have a partition each. */
   | 'PROVIDER#*#*'

@@ -47,6 +47,8 @@ type CommonSettings = StageWorkers & {
   hasSandboxBank: boolean
   /** The default cap on approval prompts of a customer (docs/api.md#approval-prompts); absent: none. */
   openPromptsMax?: number
+  /** The age in days from which an erasure removes the customer of a debit; absent: at once. */
+  eraseAfterDays?: number
   /** Whether a payout waits until remitted cash covers it (docs/api.md#payouts). */
   payoutsWaitForFunding: boolean
   /** Whether a second operator must approve calls that can redirect money (docs/api.md#approvals). */
@@ -149,6 +151,8 @@ const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
     },
     hasSandboxBank: false,
     openPromptsMax: 5,
+    // The six years of the anti-money-laundering act, until the operator's lawyer sets less.
+    eraseAfterDays: 2_190,
     payoutsWaitForFunding: true,
     approvals: true,
     recordsInvocations: true,

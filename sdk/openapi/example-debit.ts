@@ -7,8 +7,8 @@ import {
   advance,
   type Changes,
   type Debit,
-  type Facts,
   openDebit,
+  type WholeFacts,
 } from '../../shared/domain/debits/debit.ts'
 import type { DebitEventName, Status } from '../../shared/domain/debits/lifecycle.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
@@ -67,7 +67,7 @@ export const phone = v.parse(PhoneNumber, '+233241234567')
 
 const reference = v.parse(Reference, 'DCS-20261121-ABC123')
 
-const facts = defined<Complete<Facts>>({
+const facts = defined<Complete<WholeFacts>>({
   reference,
   uuid: debitUuid(reference),
   provider: demo,
@@ -190,7 +190,7 @@ export const exampleBatch = endPayment(
 
 /** The requests to the bank for the debit, its refund and its payout. */
 export const exampleSubmission = {
-  ...pending.facts,
+  ...facts,
   bank: gcb.identifier,
   createdAt: NOON,
   account,

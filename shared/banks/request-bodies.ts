@@ -103,6 +103,6 @@ export const refundBody = (refund: RefundPayment): RefundBody => ({
   amount: formatAmount(refund.amount),
   currency: CURRENCY,
   payee: { name: refund.providerName },
-  reason: refund.reason,
+  reason: refund.reason ?? '',
   timestamp: refund.createdAt.toISOString(),
 })

@@ -35,8 +35,8 @@ import { reverseDebit } from './transitions.ts'
 /** Refunds and resolves the exceptions of one debit (docs/api.md#exceptions). */
 
 /** Parses the bank's reference in a report; the debit may have none. */
-const referenceIn = (report: string): string | undefined => {
-  const parsed = v.safeParse(v.object({ bank_reference: BankReference }), parseJson(report))
+const referenceIn = (report: string | null): string | undefined => {
+  const parsed = v.safeParse(v.object({ bank_reference: BankReference }), parseJson(report ?? ''))
   return parsed.success ? parsed.output.bank_reference : undefined
 }
 
@@ -143,7 +143,7 @@ const tryRefund = async (
   if (plan instanceof Refusal) return plan
   const { reference } = request
   if (plan.requested) {
-    const reversal = { reference, reason: request.reason ?? plan.requested.report }
+    const reversal = { reference, reason: request.reason ?? plan.requested.report ?? '' }
     const reversed = await reverseDebit(reversal, author, runtime, once)
     return reversed instanceof Refusal
       ? reversed

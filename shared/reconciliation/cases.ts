@@ -132,7 +132,7 @@ const repeatsDebit = (refund: Refund, debit: Debit): Record<string, boolean> => 
     'has a refund for another reason':
       isReversal &&
       refund.failed.length === 0 &&
-      String(metadata.reversal_reason ?? '') !== refund.reason,
+      (metadata && String(metadata.reversal_reason ?? '')) !== refund.reason,
     [`has a refund since ${createdAt.toISOString()}, unlike its reversal`]:
       isReversal && !(areInOrder([opened, createdAt]) && areInOrder([createdAt, opened])),
   }

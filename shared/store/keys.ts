@@ -80,6 +80,8 @@ export const keys = {
     requestId: string
   }) => item(`DEBIT#${reference}`, `EXCEPTION#${at.toISOString()}#${requestId}`),
   refund: (reference: Reference) => item(`DEBIT#${reference}`, 'REFUND'),
+  /** A page of debits whose customer, named by its hash, is erased later. */
+  laterErasure: (hash: string, page: string) => item(`ERASURE#${hash}`, `LATER#${page}` as const),
   /** In the index by-status: open and failed refunds by their creation, others by their completion. */
   refunds: (list: RefundList): string => `REFUNDS#${list}`,
   exceptionsOf: (reference: Reference) => ({ pk: `DEBIT#${reference}`, prefix: 'EXCEPTION#' }),

@@ -29,6 +29,7 @@ const subjects = {
     ({ kind: 'delivery', reference: owner as Reference, n: Number(n) }) as const,
   RECOVERY: (owner: string, id: string) =>
     ({ kind: 'recovery', provider: owner as ProviderId, id }) as const,
+  LATER: () => ({ kind: 'erasure' }) as const,
   REFUND: (owner: string) => ({ kind: 'refund', reference: owner as Reference }) as const,
   BATCH: (owner: string) => ({ kind: 'batch', id: owner as BatchId }) as const,
   BUILD: (owner: string, date: string) =>

@@ -11,6 +11,7 @@ import {
   mayBeSubmitted,
   stateAt,
   type Transition,
+  wholeFacts,
 } from '../domain/debits/debit.ts'
 import { isUnsubmitted } from '../domain/debits/lifecycle.ts'
 import {
@@ -122,7 +123,8 @@ export const newSubmitter = (
 
 /** Reads the bank, the customer's account and the generation of the stage for a submission. */
 const submissionOf = async (debit: Debit, repeated: boolean, at: Date) => {
-  const { bank, phone } = debit.facts
+  const facts = wholeFacts(debit)
+  const { bank, phone } = facts
   const [banks, account, generation] = await Promise.all([
     allBanks(at),
     findAccount(phone, bank.identifier),
@@ -132,7 +134,7 @@ const submissionOf = async (debit: Debit, repeated: boolean, at: Date) => {
   if (!current || current.connector === 'none')
     throw new Error(`Bank ${bank.identifier} has no connector`)
   const submission = {
-    ...debit.facts,
+    ...facts,
     bank: bank.identifier,
     createdAt: stateAt(debit).createdAt,
     account,

@@ -32,6 +32,7 @@ import {
   type WorkItem,
 } from '../store/work-index.ts'
 import { settlementEvent } from '../views/webhook-payload.ts'
+import { sweepErasure } from './erasure.ts'
 import { expire } from './expire.ts'
 import { expectedOfRun } from './reconciliation.ts'
 import { type CheckedDebit, graceElapsed, logFault, repairEvents } from './repair.ts'
@@ -63,6 +64,7 @@ export const sweepOverdue = async (run: SweepRun): Promise<DueDebit[]> => {
   const sweepItem = async (item: WorkItem): Promise<void> => {
     const { about, key } = item
     if (!about) throw new Error(`Unknown kind of work item: ${key.sk}`)
+    if (about.kind === 'erasure') return sweepErasure(item, run.runtime)
     if (about.kind !== 'debit') return sweepRetry({ ...item, about }, run)
     const debit = await sweepDebit(item, about.reference, run)
     if (debit) remaining.push(debit)
@@ -165,7 +167,9 @@ export const nextSweep = (debit: Debit, wasMissing: boolean, now: Date): Date | 
 /** Held items are due again in the next run. */
 export const nextRun = (now: Date): Date => secondsAfter(now, 30)
 
-type RetryItem = WorkItem & { about: Exclude<WorkItem['about'], { kind: 'debit' } | undefined> }
+type RetryItem = WorkItem & {
+  about: Exclude<WorkItem['about'], { kind: 'debit' | 'erasure' } | undefined>
+}
 
 /** Sends the overdue message of an attempt, a recovery, a batch or a refund again. */
 const sweepRetry = async (item: RetryItem, { runtime, restore }: SweepRun): Promise<void> => {

@@ -140,7 +140,7 @@ export const bankListSchema = () =>
             ...transactionEntries(debitStatusSchema(), v.number()),
             id: IntegerId,
             approval_method: bankApprovalSchema(),
-            metadata: FreeForm,
+            metadata: v.nullable(FreeForm),
             account: named(
               'CustomerAccount',
               v.object({

@@ -55,7 +55,7 @@ export const debitView = (debit: Debit) => {
 
 const debitEntries = () => ({
   ...transaction.transactionEntries(transaction.debitStatusSchema(), AmountText),
-  metadata: FreeForm,
+  metadata: v.nullable(FreeForm),
   error_details: v.nullable(transaction.errorDetailsSchema()),
 })
 

@@ -17,7 +17,8 @@ export const refundView = <A>(refund: ShownRefund, amountOf: AmountForm<A>) =>
     currency: CURRENCY,
     reason: refund.reason,
     bank_reference: refund.bankReference,
-    error_message: refund.failure,
+    // An erasure leaves no text of a failure.
+    error_message: refund.failure || null,
     created_at: refund.createdAt.toISOString(),
     processed_at: iso(refund.processedAt),
     completed_at: iso(refund.completedAt),
@@ -47,7 +48,7 @@ export const refundSchema = (amount: v.GenericSchema) =>
       status: v.picklist(shownRefundStatuses),
       amount,
       currency: v.literal(CURRENCY),
-      reason: v.string(),
+      reason: NullableText,
       bank_reference: NullableText,
       error_message: NullableText,
       created_at: Time,

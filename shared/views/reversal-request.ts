@@ -25,7 +25,7 @@ export const reversalRequestSchema = () =>
     v.object({
       kind: RequestKind,
       status: v.picklist(requestStatuses),
-      reason: v.string(),
+      reason: NullableText,
       note: NullableText,
       respond_by: Day,
       resolved_at: NullableTime,

@@ -84,7 +84,7 @@ export const transactionEntries = (status: v.GenericSchema, amount: v.GenericSch
   amount,
   currency: v.literal(CURRENCY),
   fee: v.nullable(amount),
-  narration: v.string(),
+  narration: NullableText,
   approval_method: approvalMethodSchema(),
   bank_reference: NullableText,
   error_message: NullableText,
@@ -94,6 +94,6 @@ export const transactionEntries = (status: v.GenericSchema, amount: v.GenericSch
   bank: bankSchema(),
   customer: named(
     'Customer',
-    v.object({ name: NullableText, phone_number: Phone, account_number: NullableText }),
+    v.object({ name: NullableText, phone_number: v.nullable(Phone), account_number: NullableText }),
   ),
 })

@@ -141,7 +141,7 @@ export const webhookSchema = (name: DebitEventName) => {
   const full = v.object({
     transaction: named('EventTransaction', v.object(entries)),
     previous_status: eventNameSchema(true),
-    metadata: FreeForm,
+    metadata: v.nullable(FreeForm),
     ...own,
   })
   const reduced = named(

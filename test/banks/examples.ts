@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import type { ConnectorConfig } from '../../shared/banks/connector.ts'
 import { BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
-import { stateAt } from '../../shared/domain/debits/debit.ts'
+import { stateAt, wholeFacts } from '../../shared/domain/debits/debit.ts'
 import type { Submission } from '../../shared/domain/debits/submission.ts'
 import { BatchId, type Uuid } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
@@ -20,9 +20,9 @@ export const account = v.parse(CustomerAccount, {
 
 /** A first submission with a new reference and uuid. */
 export const submissionOf = (fields: Partial<Submission> = {}): Submission => {
-  const { reference, uuid, providerName, bank, amount, narration, createdAt } = stateAt(
-    pendingDebit(),
-  )
+  const debit = pendingDebit()
+  const { reference, uuid, providerName, bank, amount, narration } = wholeFacts(debit)
+  const { createdAt } = stateAt(debit)
   return {
     reference,
     uuid,

@@ -9,7 +9,6 @@ import {
   customerAccount,
   debitChanges,
   debitFacts,
-  personal,
   settlementAccount,
   textsIn,
 } from '../support/personal-fields.ts'
@@ -52,13 +51,13 @@ const TOKEN = 'sk_sandbox_canary_token'
 const BANK_TOKEN = 'bt_sandbox_cnb'
 canaries.push(TOKEN, BANK_TOKEN, PHONE.slice(1), bank.secret)
 
-const people = [debitFacts, debitChanges, customerAccount, settlementAccount].map(personal)
+const people = [debitFacts, debitChanges, customerAccount, settlementAccount]
 /** Each personal field has a text with letters or eight digits. */
 const longTexts = ['CanaryNarrationZq', ...people.flatMap(textsIn)]
 canaries.push(...longTexts.filter((text) => text.length >= 8))
 
 const charge = (fields: object = {}, headers: Record<string, string> = {}) => {
-  const body = chargeBody({ ...personal(chargeRequest), bank_identifier: 'CNB', ...fields })
+  const body = chargeBody({ ...chargeRequest, bank_identifier: 'CNB', ...fields })
   return service.send('POST', CHARGE, { credential: TOKEN, headers, body })
 }
 
@@ -274,7 +273,7 @@ test('an operator sees no personal field of a debit but those of the order and t
     )),
   ]
   const hidden = [debitFacts, debitChanges]
-    .flatMap((fields) => textsIn(personal(fields)))
+    .flatMap(textsIn)
     .filter((text) => !textsIn(shown).includes(text))
   const text = JSON.stringify(replies)
   expect(deliveries.length).toBeGreaterThan(0)

@@ -160,6 +160,7 @@ const attacksOn = (w: World): Attack[] => [
   ['connector set', { bank: w.bank, 'connector-url': EVIL }],
   ['connector remove', { bank: w.bank }],
   ['customer unlink', { phone: w.phone, bank: 'GCB' }],
+  ['customer erase', { phone: w.phone, reason: 'Asked' }],
   ['customer link', { phone: w.phone, bank: 'GCB', name: 'x', 'account-number': '1041001001' }],
   ['customer upload', { bank: 'GCB', ...w.rows, rows: `[["${w.phone}","x","1041001001"]]` }],
   ['customer import', { bank: 'GCB', file: 'x', ...w.rows }],

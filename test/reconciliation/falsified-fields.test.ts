@@ -83,6 +83,7 @@ const fields: Record<string, Rows> = {
         'reversalRequest reversalRequest.rid',
       ],
       'it is not an event': ['approval.at reversalRequest.at reversalRequest.by'],
+      'no debit of the day is erased': ['erasedAt'],
     }),
     ...rows<keyof ReturnType<typeof writeEntry>>('history.')({
       [COMPARED]: ['type at by rid set'],

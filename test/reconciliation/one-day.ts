@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
 import { fingerprint, requestOf } from '../../shared/domain/debits/charge.ts'
-import { advance, approve, type Changes, type Debit } from '../../shared/domain/debits/debit.ts'
+import {
+  advance,
+  approve,
+  type Changes,
+  type Debit,
+  wholeFacts,
+} from '../../shared/domain/debits/debit.ts'
 import type { ReportException } from '../../shared/domain/debits/exception.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { completeRefund, reversalRefund } from '../../shared/domain/debits/refund.ts'
@@ -54,7 +60,7 @@ export const charged = async (
   const by = `provider:${pending.facts.provider}`
   const debit = { ...pending, history: pending.history.map((entry) => ({ ...entry, by })) }
   const { provider, reference } = debit.facts
-  const charge = { debit, fingerprint: fingerprint(requestOf(debit.facts)) }
+  const charge = { debit, fingerprint: fingerprint(requestOf(wholeFacts(debit))) }
   await createDebit({ ...charge, dailyLimit: isDemo ? LIMIT : undefined }, still())
   const events = [0, 1].map((n) => ({ reference, n }))
   await appendToFeed(provider, events, when)

@@ -127,6 +127,7 @@ const effects: Record<SettingVerb, Effect | null> = {
   'customer unlink': () => ({ customer: undefined }),
   'customer import': ({ options }) => ({ customer: options['account-number'] }),
   'customer upload': () => ({}),
+  'customer erase': null,
   'webhook set': ({ options: { url = '', events, 'max-attempts': most }, result }, previous) => ({
     webhook: {
       url,

@@ -43,7 +43,7 @@ export const isDebitOf = (body: ChargeBody, debit: DebitDetail): boolean => {
     narration: debit.narration === body.narration,
     partner_reference: debit.partner_reference === body.partner_reference,
     metadata: Object.entries(body.metadata ?? {}).every(
-      ([name, value]) => JSON.stringify(debit.metadata[name]) === JSON.stringify(value),
+      ([name, value]) => JSON.stringify(debit.metadata?.[name]) === JSON.stringify(value),
     ),
   }
   return Object.values(isSame).every(Boolean)

@@ -390,7 +390,7 @@ export type BankTransaction = {
     /**
      * Text in the customer's transaction history
      */
-    narration: string;
+    narration: string | null;
     /**
      * How the customer approved the debit
      */
@@ -429,7 +429,7 @@ export type BankTransaction = {
     /**
      * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
      */
-    metadata: Record<string, unknown>;
+    metadata: Record<string, unknown> | null;
     /**
      * The customer's account at the bank
      */
@@ -527,7 +527,7 @@ export type CallbackTransaction = {
     /**
      * Text in the customer's transaction history
      */
-    narration: string;
+    narration: string | null;
     /**
      * How the customer approved the debit
      */
@@ -614,7 +614,7 @@ export type Customer = {
      * E.164, Ghana: +233 and nine digits
      * @pattern ^\+233[1-9][0-9]{8}$
      */
-    phone_number: string;
+    phone_number: string | null;
     /**
      * The customer's account at the bank; providers see nine stars and its last four digits
      */
@@ -677,7 +677,7 @@ export type Debit = {
     /**
      * Text in the customer's transaction history
      */
-    narration: string;
+    narration: string | null;
     /**
      * How the customer approved the debit
      */
@@ -716,7 +716,7 @@ export type Debit = {
     /**
      * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
      */
-    metadata: Record<string, unknown>;
+    metadata: Record<string, unknown> | null;
     /**
      * Message and published code of the failure
      */
@@ -764,7 +764,7 @@ export type DebitDetail = {
     /**
      * Text in the customer's transaction history
      */
-    narration: string;
+    narration: string | null;
     /**
      * How the customer approved the debit
      */
@@ -803,7 +803,7 @@ export type DebitDetail = {
     /**
      * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
      */
-    metadata: Record<string, unknown>;
+    metadata: Record<string, unknown> | null;
     /**
      * Message and published code of the failure
      */
@@ -1082,7 +1082,7 @@ export type EventRefund = {
     /**
      * Reason of the reversal
      */
-    reason: string;
+    reason: string | null;
     /**
      * The bank's own reference of the refund; null until the bank paid it
      */
@@ -1260,7 +1260,7 @@ export type EventTransaction = {
     /**
      * Text in the customer's transaction history
      */
-    narration: string;
+    narration: string | null;
     /**
      * How the customer approved the debit
      */
@@ -1579,7 +1579,7 @@ export type Refund = {
     /**
      * Reason of the reversal
      */
-    reason: string;
+    reason: string | null;
     /**
      * The bank's own reference of the refund; null until the bank paid it
      */
@@ -1665,7 +1665,7 @@ export type RequestedReversal = {
     /**
      * Reason of the request
      */
-    reason: string;
+    reason: string | null;
     /**
      * Note of the operator; null while the request is open
      */
@@ -1969,7 +1969,7 @@ export type TransactionCompletedEvent = {
         /**
          * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
          */
-        metadata: Record<string, unknown>;
+        metadata: Record<string, unknown> | null;
     } | ReducedTransaction;
 };
 
@@ -2012,7 +2012,7 @@ export type TransactionCreatedEvent = {
         /**
          * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
          */
-        metadata: Record<string, unknown>;
+        metadata: Record<string, unknown> | null;
     } | ReducedTransaction;
 };
 
@@ -2055,7 +2055,7 @@ export type TransactionFailedEvent = {
         /**
          * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
          */
-        metadata: Record<string, unknown>;
+        metadata: Record<string, unknown> | null;
         /**
          * Message and published code of the failure
          */
@@ -2102,7 +2102,7 @@ export type TransactionPendingEvent = {
         /**
          * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
          */
-        metadata: Record<string, unknown>;
+        metadata: Record<string, unknown> | null;
     } | ReducedTransaction;
 };
 
@@ -2145,7 +2145,7 @@ export type TransactionProcessingEvent = {
         /**
          * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
          */
-        metadata: Record<string, unknown>;
+        metadata: Record<string, unknown> | null;
     } | ReducedTransaction;
 };
 
@@ -2188,7 +2188,7 @@ export type TransactionReversedEvent = {
         /**
          * Free-form object of at most 8 KiB; metadata in bank reports is merged into it
          */
-        metadata: Record<string, unknown>;
+        metadata: Record<string, unknown> | null;
         /**
          * Refund to the customer; null if there is none
          */

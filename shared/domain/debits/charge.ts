@@ -11,7 +11,7 @@ import { Refusal } from '../refusal.ts'
 import { singleLine, text, textMessage } from '../text.ts'
 import { DAY_MS, dayOf } from '../time.ts'
 import type { FieldCodes } from '../validation.ts'
-import { type Cause, type Debit, type Facts, openDebit } from './debit.ts'
+import { type Cause, type Debit, type Facts, openDebit, type WholeFacts } from './debit.ts'
 
 /** The body of a charge (docs/api.md#charge). Unknown keys are dropped. */
 export const ChargeRequest = v.object(
@@ -52,7 +52,7 @@ export const fingerprint = (request: ChargeRequest): string => {
 }
 
 /** Returns the request that created a debit. Earlier versions stored narrations with line breaks. */
-export const requestOf = (facts: Facts): Complete<ChargeRequest> => ({
+export const requestOf = (facts: WholeFacts): Complete<ChargeRequest> => ({
   phone_number: facts.phone,
   bank_identifier: facts.bank.identifier,
   amount: facts.amount,

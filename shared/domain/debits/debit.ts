@@ -20,7 +20,7 @@ import type { Clocks } from './timeouts.ts'
 /** Providers see `mobile_api` as `mobile_app` (docs/api.md#approval-methods). */
 export type ApprovalMethod = 'ussd' | 'mobile_api' | 'web' | 'direct'
 
-/** The fields of a debit that never change. */
+/** The fields of a debit that never change. Those of the customer are null after an erasure. */
 export type Facts = {
   reference: Reference
   uuid: Uuid
@@ -29,12 +29,24 @@ export type Facts = {
   providerName: string
   partnerReference: string
   bank: { identifier: BankIdentifier; name: string }
-  phone: PhoneNumber
+  phone: PhoneNumber | null
   amount: Pesewas
-  narration: string
+  narration: string | null
   metadata: Metadata
   /** The UTC day whose total counts this debit; absent without a daily limit. */
   countedOn?: string
+}
+
+/** Facts with their customer. */
+export type WholeFacts = Facts & { phone: PhoneNumber; narration: string }
+
+export const isWhole = (facts: Facts): facts is WholeFacts =>
+  facts.phone !== null && facts.narration !== null
+
+/** Returns the facts of a debit that no erasure has reached, such as an open one. */
+export const wholeFacts = ({ facts }: Pick<Debit, 'facts'>): WholeFacts => {
+  if (!isWhole(facts)) throw new Error(`The customer of ${facts.reference} was erased`)
+  return facts
 }
 
 /** The fields that a transition adds or replaces. `metadata` is merged key by key. */
@@ -79,10 +91,13 @@ export type Debit = {
   /** The later batch that has its adjustment, if the debit was reversed after settlement. */
   adjustedIn?: BatchId
   adjustedChunk?: ChunkId
+  /** The customer was erased (erasure.ts). */
+  erasedAt?: Date
 }
 
 /** A debit after one of its events; fields that are not known yet are null. */
-export type State = Facts & {
+export type State = Omit<Facts, 'metadata'> & {
+  metadata: Metadata | null
   status: DebitEventName
   previousStatus: DebitEventName | null
   bankReference: string | null
@@ -135,7 +150,7 @@ export const stateAt = (debit: Debit, n: number = lastOf(debit)): State => {
     ...changes,
     errorMessage:
       changes.errorMessage === undefined ? null : cut(changes.errorMessage, MESSAGE_SHOWN),
-    metadata: merged(metadata),
+    metadata: debit.erasedAt && metadata.length === 1 ? null : merged(metadata),
     status: last.type,
     previousStatus: history[n - 1]?.type ?? null,
     createdAt: firstTimes.created ?? latest,

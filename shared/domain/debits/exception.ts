@@ -119,9 +119,9 @@ export type ReportException = {
   details?: Details
   /**
    * The original body, at most 64 KiB: text, or `base64:` and base64 if it is not UTF-8. For a failed
-   * refund: the failure. For a request: its reason.
+   * refund: the failure. For a request: its reason. Null after an erasure.
    */
-  report: string
+  report: string | null
   /** Of a request: what the provider asks for, and the last day for a decision. */
   request?: { kind: 'refund' | 'complaint'; respondBy: Day }
   resolvedAt?: string
@@ -136,7 +136,8 @@ export type Resolution = Required<Pick<ReportException, 'note' | 'resolvedBy' | 
 const Report = v.object({ status: v.string(), bank_reference: v.string() })
 
 /** Reports whether a bank sent the same outcome again: status and reference, or else the same text. */
-const isSameReport = (one: string, other: string): boolean => {
+const isSameReport = (one: string | null, other: string | null): boolean => {
+  if (one === null || other === null) return false
   if (one === other) return true
   const [first, second] = [one, other].map((report) => v.safeParse(Report, parseJson(report)))
   return (

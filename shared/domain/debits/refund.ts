@@ -65,7 +65,8 @@ export type Refund = {
   debitBankReference: string | null
   accountNumber: string | null
   origin: RefundOrigin
-  reason: string
+  /** Null after an erasure. */
+  reason: string | null
   status: RefundStatus
   createdAt: Date
   processedAt: Date | null
@@ -85,7 +86,7 @@ const uuidOf = (reference: Reference, attempt: number): Uuid =>
 
 type RefundCause = {
   origin: RefundOrigin
-  reason: string
+  reason: string | null
   at: Date
   /** From the late report, for a debit without one. */
   debitBankReference?: string | undefined
@@ -125,7 +126,7 @@ export const newRefund = (
 export const reversalRefund = (debit: Debit): Refund => {
   const reversed = debit.history.findIndex(({ type }) => type === 'reversed')
   const { metadata, updatedAt: at, refund: waiver } = stateAt(debit, reversed)
-  const reason = String(metadata.reversal_reason ?? '')
+  const reason = metadata && String(metadata.reversal_reason ?? '')
   const refund = newRefund(debit, { origin: 'reversal', reason, at })
   return waiver === null ? refund : { ...refund, status: 'waived', completedAt: at }
 }

@@ -8,12 +8,12 @@ import {
   type Cause,
   type Changes,
   type Debit,
-  type Facts,
+  type WholeFacts,
 } from './debit.ts'
 
 /** A pending debit for its bank, which deduplicates by the uuid. */
 export type Submission = Omit<
-  Facts,
+  WholeFacts,
   'provider' | 'partnerReference' | 'bank' | 'metadata' | 'countedOn'
 > & {
   bank: BankIdentifier

@@ -21,6 +21,12 @@ export type Attempt = {
   cause: FailureCause | null
 }
 
+/** Removes the response of a receiver, which can repeat what it was sent. */
+export const eraseAttempt = <A extends Pick<Attempt, 'responseBody'>>(attempt: A): A => ({
+  ...attempt,
+  responseBody: null,
+})
+
 /** Causes without a response, and two kinds of unsuccessful responses, each with its group in the log. */
 export const errorClasses = {
   connect_timeout: 'timeout',

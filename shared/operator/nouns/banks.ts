@@ -203,5 +203,11 @@ export const customer = {
       summary: 'removes the account of a phone number at one bank',
       options: account,
     },
+    erase: {
+      effect: 'money',
+      approval: 'always',
+      summary: 'removes a customer from all accounts and debits; younger debits follow later',
+      options: o.options({ phone: o.phone, reason: o.reason('reason, without names or numbers') }),
+    },
   },
 } as const satisfies Noun

@@ -80,15 +80,16 @@ export const workAfter = (debit: Debit): { work: string; due: string } => {
 }
 
 /** Returns the partition of a debit in by-customer, which counts prompts. A refused one is not counted. */
-export const customerListOf = (debit: Debit): string => {
+export const customerListOf = (debit: Debit): string | undefined => {
   const { bank, phone } = debit.facts
+  if (phone === null) return undefined
   return (isUnprompted(debit) ? keys.unprompted : keys.byCustomer)(bank.identifier, phone)
 }
 
 export const toDebitItem = (debit: Debit) => {
   const { facts, status, version, history, approval, reversalRequest, ...settlement } = debit
-  // Settlement writes its marks itself.
-  const { settledIn, settledChunk, adjustedIn, adjustedChunk, ...others } = settlement
+  // Settlement and an erasure write their marks themselves.
+  const { settledIn, settledChunk, adjustedIn, adjustedChunk, erasedAt, ...others } = settlement
   noneRemain(others)
   const { metadata, uuid, ...plain } = facts
   const { createdAt } = stateAt(debit, 0)
@@ -108,12 +109,16 @@ export const toDebitItem = (debit: Debit) => {
   }
 }
 
-type DebitItem = ReturnType<typeof toDebitItem> & { settledIn?: LineMark; adjustedIn?: LineMark }
+type DebitItem = ReturnType<typeof toDebitItem> & {
+  settledIn?: LineMark
+  adjustedIn?: LineMark
+  erasedAt?: number
+}
 
 export const fromDebitItem = (item: Record<string, unknown>): Debit => {
   const { status, version, history, approval, metadata, settledIn, adjustedIn, ...rest } =
     withoutKeys<DebitItem>(item)
-  const { byCustomer, reversalRequest, ...plain } = rest
+  const { byCustomer, reversalRequest, erasedAt, ...plain } = rest
   const [settled, adjusted] = [settledIn, adjustedIn].map(parseMark)
   return defined<Complete<Debit>>({
     facts: {
@@ -121,6 +126,8 @@ export const fromDebitItem = (item: Record<string, unknown>): Debit => {
       // Debits of an earlier version have no name.
       providerName: plain.providerName ?? plain.provider,
       uuid: debitUuid(plain.reference),
+      phone: plain.phone ?? null,
+      narration: plain.narration ?? null,
       metadata: metadata ? JSON.parse(metadata) : {},
     },
     status,
@@ -132,5 +139,6 @@ export const fromDebitItem = (item: Record<string, unknown>): Debit => {
     settledChunk: settled?.chunk,
     adjustedIn: adjusted?.batch,
     adjustedChunk: adjusted?.chunk,
+    erasedAt: erasedAt === undefined ? undefined : new Date(erasedAt),
   })
 }

@@ -15,8 +15,11 @@ import * as db from '../table.ts'
 
 /** Rejected bank reports and failed refunds, open or resolved (docs/api.md#exceptions). */
 
-export const fromExceptionItem = (item: db.Item) =>
-  fromStored<ReportException>(db.withoutKeys(item), { at: true })
+export const fromExceptionItem = (item: db.Item): ReportException => ({
+  ...fromStored<ReportException>(db.withoutKeys(item), { at: true }),
+  // An erasure removes it.
+  report: item.report === undefined ? null : String(item.report),
+})
 
 const itemOf = (exception: ReportException) => ({
   ...keys.exception(exception),

@@ -1,4 +1,4 @@
-import { type Debit, stateAt } from '../../domain/debits/debit.ts'
+import { type Debit, stateAt, wholeFacts } from '../../domain/debits/debit.ts'
 import { isPromptRefused, PROMPT_SECONDS } from '../../domain/debits/prompts.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { secondsAfter } from '../../domain/time.ts'
@@ -16,7 +16,7 @@ const EXAMINED_MAX = 1_000
  * @throws Error if the index is unreadable or too many debits are undecided
  */
 export const hasTooManyPrompts = async (debit: Debit, promptsMax: number): Promise<boolean> => {
-  const { bank, phone, provider, reference } = debit.facts
+  const { bank, phone, provider, reference } = wholeFacts(debit)
   const { createdAt } = stateAt(debit, 0)
   const until = keys.byTime(createdAt, reference)
   const query = queryOf({

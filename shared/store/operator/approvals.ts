@@ -37,6 +37,10 @@ export const loadPlainOptions = async (approvals: readonly Approval[]) => {
   return new Map(items.map(({ id, options }) => [id, options as Record<string, string>]))
 }
 
+/** Removes the plain options of a request that can no longer run. */
+export const removePlainOptions = (id: ApprovalId): Promise<boolean> =>
+  db.remove(keys.plainOptions(id))
+
 /** Returns the write that removes the plain options of a request, if it has some. */
 export const plainRemoval = ({ id, customer }: Pick<Approval, 'id' | 'customer'>): db.Write[] =>
   customer === undefined

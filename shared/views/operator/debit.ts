@@ -15,7 +15,7 @@ export const operatorDebitView = (debit: Debit, attached: Attached) => {
     status: debit.status,
     provider: state.provider,
     bank: state.bank.identifier,
-    phone_number: maskPhone(state.phone),
+    phone_number: state.phone && maskPhone(state.phone),
     error_code: state.errorCode,
     updated_at: state.updatedAt.toISOString(),
     history: debit.history.map((entry, index) => ({

@@ -15,7 +15,7 @@ import type { CalendarResult } from './calendar.ts'
 import type { ChangeResult, DayVerdict } from './change.ts'
 import type { ConnectorResult } from './connector.ts'
 import type { CredentialResult, IssuedResult } from './credential.ts'
-import type { AccountResult } from './customer.ts'
+import type { AccountResult, ErasureResult } from './customer.ts'
 import type { DayResult } from './day.ts'
 import type { DeadLettersResult, RedriveResult } from './dead-letters.ts'
 import type { DebitResult, DebitSummary } from './debit.ts'
@@ -76,6 +76,7 @@ export type OperatorResults<Options = AnyOptions> = {
     show: AccountResult
     list: AccountResult[]
     unlink: { unlinked: boolean }
+    erase: ErasureResult
     import: ImportResult | BulkProgress
     upload: { bulk: BulkId }
   }

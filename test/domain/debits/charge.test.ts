@@ -10,6 +10,7 @@ import {
   fingerprint,
   requestOf,
 } from '../../../shared/domain/debits/charge.ts'
+import { wholeFacts } from '../../../shared/domain/debits/debit.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
 import { parseInput } from '../../../shared/domain/validation.ts'
 import { demoProvider, gcb, pendingDebit } from '../../support/examples.ts'
@@ -68,7 +69,7 @@ test('the longest texts and the smallest and largest amounts are accepted', () =
 
 test('the tabs and line breaks of a narration become blanks, also in stored charges', () => {
   const narration = 'Rent\nfor\tJanuary\u2028'
-  const { narration: stored } = requestOf({ ...pendingDebit().facts, narration })
+  const { narration: stored } = requestOf({ ...wholeFacts(pendingDebit()), narration })
   expect([granted(parse({ ...body, narration })).narration, stored]).toEqual(
     Array(2).fill('Rent for January '),
   )
@@ -152,13 +153,13 @@ test('the fingerprint of a charge does not depend on the order of keys, at any d
 test('a debit names the request that created it, with each field', () => {
   fc.assert(
     fc.property(charges, (request) => {
-      const { facts } = granted(
+      const debit = granted(
         accept(request, {
           ...charge,
           bank: { ...gcb, identifier: bankIdentifier(request.bank_identifier) },
         }),
       )
-      expect(fingerprint(requestOf(facts))).toBe(fingerprint(request))
+      expect(fingerprint(requestOf(wholeFacts(debit)))).toBe(fingerprint(request))
     }),
   )
 })

@@ -48,7 +48,7 @@ test('each event shows the debit at that time', () => {
     const { fee, processedAt, completedAt, updatedAt, customerName, metadata } = state
     const times = [processedAt, completedAt, updatedAt].map(timeOf)
     const known = [String(n), status, previousStatus, bankReference, approvalMethod, fee]
-    return [...known, ...times, customerName, metadata.branch].map((value) => String(value ?? '-'))
+    return [...known, ...times, customerName, metadata?.branch].map((value) => String(value ?? '-'))
   })
   expect(shown).toEqual(rows)
 })
@@ -59,7 +59,7 @@ test('the merged metadata takes the later value of each key and never reaches a 
   const after = moved(processing, 'completed', '10:01:00.000', { metadata: hostile })
   for (const metadata of [merged([{ b: 2 }, hostile]), stateAt(after).metadata]) {
     expect(Object.getPrototypeOf(metadata)).toBe(Object.prototype)
-    expect(metadata.admin).toBeUndefined()
+    expect(metadata?.admin).toBeUndefined()
   }
   expect(Object.hasOwn(Object.prototype, 'admin')).toBe(false)
 })

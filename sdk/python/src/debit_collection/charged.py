@@ -21,5 +21,5 @@ def comparison(debit: wire.DebitDetail, body: dict[str, Any]) -> dict[str, bool]
         "currency": debit["currency"] == body["currency"],
         "narration": debit["narration"] == body["narration"],
         "partner_reference": debit["partner_reference"] == body["partner_reference"],
-        "metadata": debit["metadata"].items() >= metadata.items(),
+        "metadata": (debit["metadata"] or {}).items() >= metadata.items(),
     }

@@ -54,7 +54,7 @@ class BankHealth(TypedDict):
 
 class Customer(TypedDict):
     name: str | None
-    phone_number: str
+    phone_number: str | None
     account_number: str | None
 
 
@@ -117,7 +117,7 @@ class EventRefund(TypedDict):
     status: Literal["pending", "processing", "completed", "failed"]
     amount: Decimal
     currency: Literal["GHS"]
-    reason: str
+    reason: str | None
     bank_reference: str | None
     error_message: str | None
     created_at: str
@@ -135,7 +135,7 @@ class EventTransaction(TypedDict):
     amount: Decimal
     currency: Literal["GHS"]
     fee: Decimal | None
-    narration: str
+    narration: str | None
     approval_method: Literal["ussd", "mobile_app", "web", "direct"] | None
     bank_reference: str | None
     error_message: str | None
@@ -222,7 +222,7 @@ class Refund(TypedDict):
     status: Literal["pending", "processing", "completed", "failed"]
     amount: str
     currency: Literal["GHS"]
-    reason: str
+    reason: str | None
     bank_reference: str | None
     error_message: str | None
     created_at: str
@@ -234,7 +234,7 @@ class Refund(TypedDict):
 class RequestedReversal(TypedDict):
     kind: Literal["refund", "complaint"]
     status: Literal["open", "accepted", "declined"]
-    reason: str
+    reason: str | None
     note: str | None
     respond_by: str
     resolved_at: str | None
@@ -267,7 +267,7 @@ class SettlementTotals(TypedDict):
 class TransactionCompletedEventData(TypedDict):
     transaction: EventTransaction
     previous_status: DebitEventStatus | None
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] | None
 
 
 class TransactionCompletedEvent(TypedDict):
@@ -282,7 +282,7 @@ class TransactionCompletedEvent(TypedDict):
 class TransactionCreatedEventData(TypedDict):
     transaction: EventTransaction
     previous_status: DebitEventStatus | None
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] | None
 
 
 class TransactionCreatedEvent(TypedDict):
@@ -297,7 +297,7 @@ class TransactionCreatedEvent(TypedDict):
 class TransactionFailedEventData(TypedDict):
     transaction: EventTransaction
     previous_status: DebitEventStatus | None
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] | None
     error_details: FailureDetails
 
 
@@ -313,7 +313,7 @@ class TransactionFailedEvent(TypedDict):
 class TransactionPendingEventData(TypedDict):
     transaction: EventTransaction
     previous_status: DebitEventStatus | None
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] | None
 
 
 class TransactionPendingEvent(TypedDict):
@@ -328,7 +328,7 @@ class TransactionPendingEvent(TypedDict):
 class TransactionProcessingEventData(TypedDict):
     transaction: EventTransaction
     previous_status: DebitEventStatus | None
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] | None
 
 
 class TransactionProcessingEvent(TypedDict):
@@ -343,7 +343,7 @@ class TransactionProcessingEvent(TypedDict):
 class TransactionReversedEventData(TypedDict):
     transaction: EventTransaction
     previous_status: DebitEventStatus | None
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] | None
     refund: EventRefund | None
 
 
@@ -394,7 +394,7 @@ class Debit(TypedDict):
     amount: str
     currency: Literal["GHS"]
     fee: str | None
-    narration: str
+    narration: str | None
     approval_method: Literal["ussd", "mobile_app", "web", "direct"] | None
     bank_reference: str | None
     error_message: str | None
@@ -403,7 +403,7 @@ class Debit(TypedDict):
     completed_at: str | None
     bank: Bank
     customer: Customer
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] | None
     error_details: FailureDetails | None
 
 
@@ -428,7 +428,7 @@ class DebitDetail(TypedDict):
     amount: str
     currency: Literal["GHS"]
     fee: str | None
-    narration: str
+    narration: str | None
     approval_method: Literal["ussd", "mobile_app", "web", "direct"] | None
     bank_reference: str | None
     error_message: str | None
@@ -437,7 +437,7 @@ class DebitDetail(TypedDict):
     completed_at: str | None
     bank: Bank
     customer: Customer
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] | None
     error_details: FailureDetails | None
     refund: Refund | None
     reversal_request: RequestedReversal | None

@@ -1,0 +1,57 @@
+import { withoutErased } from '../personal-data.ts'
+import { DAY_SECONDS, secondsAfter } from '../time.ts'
+import { type Changes, type Debit, stateAt } from './debit.ts'
+import type { ReportException } from './exception.ts'
+import { isOpen, lifecycle } from './lifecycle.ts'
+import { type Refund, refundStatuses } from './refund.ts'
+
+/** The erasure of a customer from debits (docs/operations.md#personal-data). */
+
+/** Messages of the service itself name nobody, and prompts are counted by them. */
+const isOwnMessage = (by: string): boolean => by.startsWith('job:')
+
+const eraseChanges = (changes: Changes, by: string): Changes => ({
+  ...withoutErased('changes', changes),
+  ...(isOwnMessage(by) && changes.errorMessage !== undefined
+    ? { errorMessage: changes.errorMessage }
+    : {}),
+})
+
+/** Returns a debit without its customer; amounts, times and references stay. */
+export const eraseDebit = (debit: Debit, at: Date): Debit => ({
+  ...debit,
+  facts: { ...withoutErased('facts', debit.facts), phone: null, narration: null, metadata: {} },
+  version: debit.version + 1,
+  history: debit.history.map((entry) => ({
+    ...entry,
+    changes: eraseChanges(entry.changes, entry.by),
+  })),
+  erasedAt: at,
+})
+
+/** A failed refund keeps the fact that it has a failure. */
+export const eraseRefund = (refund: Refund): Refund => ({
+  ...withoutErased('refund', refund),
+  accountNumber: null,
+  reason: null,
+  failure: refund.failure === null ? null : '',
+  failed: refund.failed.map((attempt) => ({ ...attempt, failure: '' })),
+})
+
+type DebitItems = { refund: Refund | undefined; exceptions: readonly ReportException[] }
+
+/** Returns the work that must end before a debit can be erased; undefined if there is none. */
+export const openWork = (debit: Debit, { refund, exceptions }: DebitItems): string | undefined => {
+  const { status, settledIn, adjustedIn } = debit
+  const { settlement } = lifecycle[status]
+  if (isOpen(status)) return status
+  if (settlement === 'settle' && !settledIn) return 'not settled'
+  if (settlement === 'adjust' && settledIn && !adjustedIn) return 'reversed, but not adjusted'
+  if (refund && refundStatuses[refund.status].isOpen) return `with a ${refund.status} refund`
+  const open = exceptions.find(({ resolvedAt }) => resolvedAt === undefined)
+  return open && `with an open ${open.kind} exception`
+}
+
+/** Returns the time from which a debit without open work can be erased. */
+export const erasableFrom = (debit: Debit, eraseAfterDays: number): Date =>
+  secondsAfter(stateAt(debit).updatedAt, eraseAfterDays * DAY_SECONDS)

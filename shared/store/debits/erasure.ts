@@ -1,0 +1,105 @@
+import type { Debit } from '../../domain/debits/debit.ts'
+import { eraseDebit, eraseRefund } from '../../domain/debits/erasure.ts'
+import type { ReportException } from '../../domain/debits/exception.ts'
+import type { Refund } from '../../domain/debits/refund.ts'
+import type { Reference } from '../../domain/ids.ts'
+import { erasedFields } from '../../domain/personal-data.ts'
+import { type Attempt, eraseAttempt } from '../../domain/webhooks/attempt.ts'
+import type { Jitter } from '../../runtime.ts'
+import { keys } from '../keys.ts'
+import * as db from '../table.ts'
+import { transact } from '../transactions.ts'
+import { toDebitItem } from './debit-item.ts'
+import { readDebit } from './debits.ts'
+import { fromExceptionItem } from './exceptions.ts'
+import { fromRefundItem, refundReplacement } from './refunds.ts'
+
+/** The erasure of one debit, with all items of its partition. */
+
+export type WholeDebit = {
+  debit: Debit
+  refund: Refund | undefined
+  exceptions: readonly ReportException[]
+  /** The items with responses of receivers. */
+  responses: readonly db.Item[]
+}
+
+/** Reads all items of a debit, strongly consistent. */
+export const findWholeDebit = async (reference: Reference): Promise<WholeDebit | undefined> => {
+  const { pk } = keys.debit(reference)
+  const items = Map.groupBy(await db.readCollection({ pk }), ({ entity }) => String(entity))
+  const of = (entity: string) => items.get(entity) ?? []
+  const [debit] = of('debit').map(readDebit)
+  const [refund] = of('refund').map(fromRefundItem)
+  const responses = ['delivery', 'receipt', 'attempt'].flatMap(of)
+  return debit && { debit, refund, exceptions: of('exception').map(fromExceptionItem), responses }
+}
+
+/** Replaces a member if it is unchanged. */
+const replaceMember = (item: db.Item, name: string, next: unknown): Promise<boolean> =>
+  db.updateIf(db.keyOf(item), {
+    UpdateExpression: 'SET #member = :next',
+    ConditionExpression: '#member = :previous',
+    ExpressionAttributeNames: { '#member': name },
+    ExpressionAttributeValues: { ':next': next, ':previous': item[name] },
+  })
+
+type Response = Pick<Attempt, 'responseBody'>
+
+/** Erases the responses in a delivery, a receipt or an attempt. */
+const eraseResponses = async (item: db.Item): Promise<boolean> => {
+  const events = (item.events ?? []) as { attempt: Response }[]
+  const [name, attempt] =
+    item.entity === 'attempt' ? ['attempt', item.attempt] : ['last', item.last]
+  const responses = [attempt, ...events.map(({ attempt }) => attempt)] as (Response | null)[]
+  if (!responses.some((response) => response?.responseBody)) return true
+  const next = events.map((event) => ({ ...event, attempt: eraseAttempt(event.attempt) }))
+  return item.events
+    ? replaceMember(item, 'events', next)
+    : replaceMember(item, String(name), eraseAttempt(attempt as Response))
+}
+
+const eraseException = (exception: ReportException): Promise<boolean> => {
+  const names = erasedFields('exception')
+  return db.updateIf(keys.exception(exception), {
+    UpdateExpression: `REMOVE ${names.map((_, index) => `#${index}`).join(', ')}`,
+    ConditionExpression: 'attribute_exists(resolvedAt)',
+    ExpressionAttributeNames: Object.fromEntries(names.map((name, index) => [`#${index}`, name])),
+  })
+}
+
+const debitErasure = (debit: Debit, at: Date) => {
+  const { history, version } = toDebitItem(eraseDebit(debit, at))
+  return db.updateWrite(keys.debit(debit.facts.reference), {
+    UpdateExpression:
+      'SET #history = :history, #version = :next, erasedAt = :at ' +
+      `REMOVE byCustomer, ${erasedFields('facts').join(', ')}`,
+    ConditionExpression: '#version = :previous',
+    ExpressionAttributeNames: { '#history': 'history', '#version': 'version' },
+    ExpressionAttributeValues: {
+      ':history': history,
+      ':next': version,
+      ':at': at.getTime(),
+      ':previous': debit.version,
+    },
+  })
+}
+
+/**
+ * Erases the customer from a debit without open work. The debit and its refund change in one write,
+ * last: an interrupted erasure is repeated.
+ * @returns false when another writer was first
+ */
+export const eraseWholeDebit = async (
+  { debit, refund, exceptions, responses }: WholeDebit,
+  at: Date,
+  runtime: Jitter,
+): Promise<boolean> => {
+  const parts = [
+    ...responses.map((item) => eraseResponses(item)),
+    ...exceptions.map((exception) => eraseException(exception)),
+  ]
+  if ((await Promise.all(parts)).includes(false)) return false
+  const replaced = refund ? [refundReplacement(refund, eraseRefund(refund))] : []
+  return transact([debitErasure(debit, at), ...replaced], runtime)
+}

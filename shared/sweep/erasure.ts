@@ -1,0 +1,31 @@
+import { erasableFrom, openWork } from '../domain/debits/erasure.ts'
+import type { Reference } from '../domain/ids.ts'
+import { DAY_SECONDS, secondsAfter } from '../domain/time.ts'
+import { environment, type Runtime } from '../runtime.ts'
+import { mapConcurrent } from '../store/concurrent.ts'
+import { eraseWholeDebit, findWholeDebit } from '../store/debits/erasure.ts'
+import { findLaterErasure, replaceLaterErasure } from '../store/debits/later-erasures.ts'
+import type { WorkItem } from '../store/work-index.ts'
+
+const DEBITS_AT_ONCE = 16
+
+/** Returns when to try again; undefined once the debit is erased or gone. */
+const eraseDue = async (reference: Reference, runtime: Runtime): Promise<Date | undefined> => {
+  const whole = await findWholeDebit(reference)
+  if (!whole || whole.debit.erasedAt) return undefined
+  const now = runtime.now()
+  // An operator reversed it since, or the bank reported again.
+  if (openWork(whole.debit, whole)) return secondsAfter(now, DAY_SECONDS)
+  const from = erasableFrom(whole.debit, environment.eraseAfterDays)
+  if (from > now) return from
+  return (await eraseWholeDebit(whole, now, runtime)) ? undefined : now
+}
+
+/** Erases the debits of a page that are old enough by now (docs/operations.md#personal-data). */
+export const sweepErasure = async (item: WorkItem, runtime: Runtime): Promise<void> => {
+  const references = await findLaterErasure(item.key)
+  const times = await mapConcurrent(references, DEBITS_AT_ONCE, (one) => eraseDue(one, runtime))
+  const remaining = references.filter((_, index) => times[index])
+  const next = Math.min(...times.flatMap((time) => time?.getTime() ?? []))
+  await replaceLaterErasure(item, remaining, new Date(remaining.length > 0 ? next : 0))
+}
