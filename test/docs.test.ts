@@ -68,6 +68,14 @@ test('every relative link of the docs leads to a file and an anchor', () => {
   expect(broken).toEqual([])
 })
 
+test('each duty of docs/compliance.md has a control with a proof, or is not met', () => {
+  const [, table = ''] = /^## Duties\n\n((?:\|.*\n)+)/m.exec(read('docs/compliance.md')) ?? []
+  const rows = table.trim().split('\n').slice(2)
+  expect(rows.length).toBeGreaterThan(10)
+  const isDecided = (row: string) => /\]\(\.\.\/test\/|\*not met\*/.test(row)
+  expect(rows.filter((row) => !isDecided(row))).toEqual([])
+})
+
 test('no anchor of docs/api.md is numbered', () => {
   expect([...anchorsOf('docs/api.md')].filter((anchor) => /-\d+$/.test(anchor))).toEqual([])
 })

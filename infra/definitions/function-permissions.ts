@@ -125,7 +125,7 @@ const rows = {
     BatchGetItem: ['APPROVAL#*', 'CUSTOMER#*'],
     Query: ['APPROVALS', 'BANKS', 'CUSTOMER#*'],
     PutItem: ['CUSTOMER#*', 'ERASURE#*', 'HASH_KEY', 'APPROVAL#*'],
-    DeleteItem: ['CUSTOMER#*', 'APPROVAL#*', 'BULK#*'],
+    DeleteItem: ['CUSTOMER#*', 'ERASURE#*', 'APPROVAL#*', 'BULK#*'],
     'by-customer': ['*#+*'],
     sealingKey: true,
   }),

@@ -9,7 +9,7 @@ import { environment, type Runtime, timeLimit } from '../runtime.ts'
 import { listAccounts, removeAccount } from '../store/banks/banks.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { eraseWholeDebit, type WholeDebit } from '../store/debits/erasure.ts'
-import { putLaterErasures } from '../store/debits/later-erasures.ts'
+import { putLaterErasures, removeLaterErasures } from '../store/debits/later-erasures.ts'
 import { approvalPages, removePlainOptions } from '../store/operator/approvals.ts'
 import { findRows, listParts, removeRows } from '../store/operator/bulks.ts'
 import { putChange } from '../store/operator/changes.ts'
@@ -127,25 +127,37 @@ export const eraseCustomer = async (
     one,
     from: erasableFrom(one.debit, environment.eraseAfterDays),
   }))
-  const young = dated.filter(({ from }) => from > now)
+  const [old, young] = [true, false].map((isOld) =>
+    dated.filter(({ from }) => from <= now === isOld),
+  ) as [typeof dated, typeof dated]
+  // Before the first erasure: the sweep continues after a crash.
+  const [begun] = await Promise.all(
+    [old, young].map((some, group) => {
+      const references = some.map(({ one }) => one.debit.facts.reference)
+      const due = new Date(
+        Math.min(...some.map(({ from }) => Math.max(Number(from), afterThisCall(now)))),
+      )
+      return putLaterErasures({ customer: hash, call: `${author.id}#${group}`, references }, due)
+    }),
+  )
   const rest = await eraseAll(
-    dated.filter(({ from }) => from <= now).map(({ one }) => one),
+    old.map(({ one }) => one),
     runtime,
   )
-  const references = [...rest, ...young.map(({ one }) => one)].map(
-    ({ debit }) => debit.facts.reference,
-  )
-  const first = rest.length > 0 ? now : young.map(({ from }) => from).sort(byTime)[0]
+  if (rest.length === 0) await removeLaterErasures(begun ?? [])
   const last = young
     .map(({ from }) => from)
     .sort(byTime)
     .at(-1)
-  if (first) await putLaterErasures({ customer: hash, call: author.id, references }, first)
+  const isLater = rest.length + young.length > 0
   return {
-    erased: debits.length - references.length,
-    later: references.length,
-    last_on: first ? dayOf(last ?? first) : null,
+    erased: old.length - rest.length,
+    later: rest.length + young.length,
+    last_on: isLater ? dayOf(last ?? now) : null,
   }
 }
+
+/** When the sweep continues. */
+const afterThisCall = (now: Date): number => now.getTime() + 2 * ERASE_MS
 
 const byTime = (one: Date, other: Date): number => one.getTime() - other.getTime()

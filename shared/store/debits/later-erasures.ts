@@ -1,6 +1,6 @@
 import type { Reference } from '../../domain/ids.ts'
 import { groupsOf, mapConcurrent } from '../concurrent.ts'
-import { keys } from '../keys.ts'
+import { type Key, keys } from '../keys.ts'
 import * as db from '../table.ts'
 import { dueAt, type WorkItem } from '../work-index.ts'
 
@@ -12,11 +12,11 @@ const WRITES_AT_ONCE = 8
 /** @param call distinguishes repeated calls about one customer */
 export type LaterErasure = { customer: string; call: string; references: readonly Reference[] }
 
-/** Stores the debits in pages. The sweep computes the time of each. */
+/** Stores the debits in pages. The sweep computes the time of each. @returns the keys of the pages */
 export const putLaterErasures = async (
   { customer, call, references }: LaterErasure,
   due: Date,
-): Promise<void> => {
+): Promise<Key[]> => {
   const pages = groupsOf(references, PAGE).map((page, n) => ({
     key: keys.laterErasure(customer, `${call}#${n}`),
     page,
@@ -24,7 +24,12 @@ export const putLaterErasures = async (
   await mapConcurrent(pages, WRITES_AT_ONCE, ({ key, page }) =>
     db.put(key, 'later-erasure', { references: page, ...dueAt(key, due, key.sk) }),
   )
+  return pages.map(({ key }) => key)
 }
+
+/** Removes pages whose debits are all erased. */
+export const removeLaterErasures = (pages: readonly Key[]): Promise<unknown> =>
+  mapConcurrent(pages, WRITES_AT_ONCE, (key) => db.remove(key))
 
 export const findLaterErasure = async (key: WorkItem['key']): Promise<Reference[]> =>
   (await db.read<{ references: Reference[] }>(key))?.references ?? []
