@@ -30,7 +30,7 @@ export async function* linesOf(records: AsyncIterable<AuditRecord>): AsyncGenera
 
 export type LineDifference = { kind: 'altered' | 'removed' | 'inserted'; line: AuditLine }
 
-/** LinesReader in memory at a time. */
+/** Lines in memory at a time. */
 const LINES_MAX = 10_000
 
 /**

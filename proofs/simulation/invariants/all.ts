@@ -38,6 +38,7 @@ import {
 import { reversalsAreRefundedOnce } from './refunds.ts'
 import { unknownMembersStay } from './releases.ts'
 import * as requests from './requests.ts'
+import { sealedDaysVerify } from './sealed-days.ts'
 import { reportsPrecedePayouts, sentAmountsArePositive } from './sent-money.ts'
 import * as settings from './settings.ts'
 import * as tenancy from './tenancy.ts'
@@ -220,6 +221,7 @@ export const invariants: readonly Invariant[] = [
     'a request to reverse has one decision, which its debit follows',
     ...Object.values(requests),
   ],
+  [70, 'a sealed day stays as it was sealed', sealedDaysVerify],
 ]
 
 /** They follow every change and reply; a restore undoes some. */

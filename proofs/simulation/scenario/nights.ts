@@ -62,7 +62,10 @@ export const startNights = (scenario: Scenario, { clock, random, faults, operato
           { triesMax: RECONCILIATIONS_MAX },
         )
       }
-      if (isLast) await compareStatements(operators, dayOf(night - DAY_MS))
+      if (!isLast) return
+      await compareStatements(operators, dayOf(night - DAY_MS))
+      const span = { from: dayOf(firstNight - DAY_MS), to: dayOf(night) }
+      await operators.operate('change', 'verify', span)
     })
   }
 }

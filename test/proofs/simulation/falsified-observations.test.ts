@@ -341,6 +341,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const { after } = changesOf(run, request(run)).find(({ after }) => after.resolvedAt)
     after.isAccepted = false
   },
+  '70 a sealed day differs': (run) => {
+    const [sealed] = call(run, ({ sent }) => sent?.verb === 'verify').reply.body.result
+    sealed.result = 'removed: changes C-1'
+  },
 }
 
 const request = (run: Run) => itemOf(run, { entity: 'exception', kind: 'reversal_request' })
