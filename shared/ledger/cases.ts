@@ -14,14 +14,17 @@ const ALWAYS = new Date('9999-01-01')
 /** The longest call of a function. A change has the time of the start of its call. */
 const CALL_MS = 900_000
 
-/** Returns the refunds and exceptions that may have changed the ledger since a time, by debit. */
-export const casesSince = (from: Date): Promise<Map<Reference, Case>> => {
-  const span = { from, before: ALWAYS }
+/**
+ * Returns the refunds and exceptions that may have changed the ledger since a time, by debit.
+ * @param before exceptions reported and resolved later are not read; a later refund may be of a case before
+ */
+export const casesSince = (from: Date, before = ALWAYS): Promise<Map<Reference, Case>> => {
+  const later = { from, before: ALWAYS }
   return loadCases(
-    [refunded('due', span), refunded('completed', span)],
+    [refunded('due', later), refunded('completed', later)],
     [
-      ...exceptionStatuses.map((status) => ledgerExceptions(status, span)),
-      resolved({ ...span, from: new Date(from.getTime() - CALL_MS) }),
+      ...exceptionStatuses.map((status) => ledgerExceptions(status, { from, before })),
+      resolved({ from: new Date(from.getTime() - CALL_MS), before }),
     ],
   )
 }

@@ -46,7 +46,7 @@ export async function* entriesWithin(span: Span): AsyncGenerator<LedgerEntry> {
     }
     for (const entry of await batchEntries(provider, span)) yield entry
   }
-  const cases = await casesSince(span.from)
+  const cases = await casesSince(span.from, span.before)
   yield* entriesOfCases(cases.values(), span)
   for (const { entry } of await reversedUnsettled(cases.values(), span)) {
     if (!unsettled.has(entry.source.id as Reference)) yield entry
