@@ -5,6 +5,7 @@ import type { BulkId } from '../../shared/domain/operator/bulk.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { accountRecorder } from '../../shared/operator/account-record.ts'
 import { eraseCustomer, refusalToErase } from '../../shared/operator/customer-erasure.ts'
+import { exportCustomer } from '../../shared/operator/customer-export.ts'
 import {
   ImportRows,
   importScope,
@@ -14,6 +15,7 @@ import {
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { customer } from '../../shared/operator/nouns/banks.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
+import { readReport, writeReport } from '../../shared/settlement/report/bucket.ts'
 import {
   findAccount,
   findBank,
@@ -21,7 +23,20 @@ import {
   putAccount,
   removeAccount,
 } from '../../shared/store/banks/banks.ts'
-import { accountView as view } from '../../shared/views/operator/customer.ts'
+import { listAccesses } from '../../shared/store/operator/accesses.ts'
+import { findCustomerHash } from '../../shared/store/operator/customer-hash.ts'
+import { accessView, accountView as view } from '../../shared/views/operator/customer.ts'
+
+/** Characters. The command downloads a longer document from S3. */
+const REPLY_MAX = 1_000_000
+
+const downloaded = async (text: string, call: string): Promise<{ download: string }> => {
+  const object = { export: call }
+  await writeReport(object, 'json', [text])
+  const written = await readReport(object, 'json', 0)
+  if (!written || !('url' in written)) throw new Error(`The export ${call} is gone`)
+  return { download: written.url }
+}
 
 const scopeOf = async (bulk: BulkId | undefined, runtime: Runtime) =>
   bulk ? importScope(bulk, runtime) : invalid({ file: ['is uploaded by the operator command'] })
@@ -70,6 +85,15 @@ export const manageCustomer = operatorHandler(customer, {
     return removed ? { unlinked: true } : noSuch('account')
   },
   erase: { run: eraseCustomer, check: refusalToErase },
+  export: async (options, author, runtime) => {
+    const document = await exportCustomer(options, author, runtime)
+    const text = JSON.stringify(document)
+    return text.length <= REPLY_MAX ? document : downloaded(text, author.id)
+  },
+  accesses: async ({ phone, limit }) => {
+    const customer = await findCustomerHash(phone)
+    return customer ? (await listAccesses(customer, limit)).map(accessView) : []
+  },
 })
 
 export const handler = manageCustomer(real)

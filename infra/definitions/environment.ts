@@ -3,6 +3,7 @@ import type { QueueName } from '../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../shared/runtime.ts'
 import type { FunctionName } from './function-permissions.ts'
 import type { FunctionRow } from './functions.ts'
+import { bucketAccesses } from './permissions.ts'
 import { feedGroupsOf } from './quotas.ts'
 import type { Stage } from './stages.ts'
 
@@ -60,7 +61,7 @@ export const environmentOf = (
   settings: StageSettings,
   addresses: Addresses,
 ): Record<string, string> => {
-  const { sends = [], reports = [], journals = [], audit = [], invokes = [], calls } = permissions
+  const { sends = [], audit = [], invokes = [], calls } = permissions
   const { PutItem, UpdateItem, sealingKey, schedulesInto } = permissions
   const certificate = calls?.includes('banks') && settings.bankClientCertificate
   const readsBanks = [permissions.GetItem, permissions.Query].flat().includes('BANKS')
@@ -93,7 +94,7 @@ export const environmentOf = (
     ...(sealingKey && { SEALING_KEY_ARN: addresses.sealingKeyArn }),
     ...(certificate && { BANK_CLIENT_CERTIFICATE_ARN: certificate.secretArn }),
     ...(invokes.length > 0 && { FUNCTION_PREFIX: addresses.functionPrefix }),
-    ...(reports.length + journals.length > 0 && { REPORTS_BUCKET: addresses.reportsBucket }),
+    ...(bucketAccesses(permissions).length > 0 && { REPORTS_BUCKET: addresses.reportsBucket }),
     ...(audit.length > 0 && { AUDIT_BUCKET: addresses.auditBucket }),
     ...(schedulesInto && {
       SCHEDULE_GROUP: addresses.scheduleGroup,

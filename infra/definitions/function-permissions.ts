@@ -9,13 +9,14 @@ import {
   closesDays,
   deliversWebhooks,
   derivesLedger,
-  erasesDebits,
   expiresDebits,
+  operatesDebits,
   paysBatches,
   readsAuditedRecords,
   readsLists,
   readsOpenDebits,
   reconciles,
+  recordsAccesses,
   redeliversEvents,
   refundsCustomers,
   requestsApprovals,
@@ -23,6 +24,7 @@ import {
   resealsSecrets,
   reversesDebits,
   sealsDays,
+  servesCustomers,
   startsReconciliation,
   submitsDebits,
   sweeps,
@@ -120,15 +122,7 @@ const rows = {
     PutItem: ['BANKS', 'BANK#*'],
     sealingKey: true,
   }),
-  'manage-customer': merge(requestsApprovals, worksInBulk, erasesDebits, {
-    GetItem: ['BANKS', 'CUSTOMER#*', 'HASH_KEY'],
-    BatchGetItem: ['APPROVAL#*', 'CUSTOMER#*'],
-    Query: ['APPROVALS', 'BANKS', 'CUSTOMER#*'],
-    PutItem: ['CUSTOMER#*', 'ERASURE#*', 'HASH_KEY', 'APPROVAL#*'],
-    DeleteItem: ['CUSTOMER#*', 'ERASURE#*', 'APPROVAL#*', 'BULK#*'],
-    'by-customer': ['*#+*'],
-    sealingKey: true,
-  }),
+  'manage-customer': servesCustomers,
   'manage-webhook': merge(requestsApprovals, {
     GetItem: ['PROVIDER#*', 'WEBHOOK#*'],
     PutItem: ['PROVIDER#*', 'WEBHOOK#*'],
@@ -137,20 +131,19 @@ const rows = {
     sealingKey: true,
     calls: ['receivers'],
   }),
-  'manage-delivery': merge(redeliversEvents, {
+  'manage-delivery': merge(redeliversEvents, recordsAccesses, {
     Query: ['DEBIT#*', 'FEED#*'],
     PutItem: ['CHANGES', 'PROVIDER#*'],
     'by-status': ['*#undelivered'],
   }),
-  'manage-debit': merge(reversesDebits, transitionsDebits, readsLists, requestsApprovals, {
+  'manage-debit': merge(operatesDebits, {
     GetItem: ['PROVIDER#*'],
     Query: ['BANKS'],
     'by-status': ['PROVIDERS'],
     'by-customer': ['*#+*'],
     sends: ['submissions'],
   }),
-  'manage-exception': merge(reversesDebits, requestsApprovals, worksInBulk, {
-    BatchGetItem: ['DEBIT#*'],
+  'manage-exception': merge(reversesDebits, requestsApprovals, worksInBulk, recordsAccesses, {
     'by-status': ['EXCEPTIONS#*'],
   }),
   'manage-change': merge(readsAuditedRecords, {
@@ -161,12 +154,14 @@ const rows = {
     sealingKey: true,
   }),
   'manage-approval': {
-    GetItem: ['APPROVALS'],
+    // A request about a customer has created the key of the hashes.
+    GetItem: ['APPROVALS', 'HASH_KEY'],
     BatchGetItem: ['APPROVAL#*'],
     Query: ['APPROVALS'],
-    PutItem: ['CHANGES'],
+    PutItem: ['ACCESSES#*', 'CHANGES'],
     UpdateItem: ['APPROVALS'],
     DeleteItem: ['APPROVAL#*'],
+    sealingKey: true,
     invokes: approvable,
   },
   'manage-reconciliation': merge(reconciles, startsReconciliation, {

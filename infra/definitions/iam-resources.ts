@@ -18,6 +18,7 @@ export type IamResource =
   | 'reports'
   | 'reports/settlements/*/STL-*'
   | 'reports/ledger/*'
+  | 'reports/exports/*'
   | `function/manage-${string}`
   | 'reports/restores/generation.json'
   | 'audit'
@@ -30,6 +31,7 @@ export const wildcardReasons: Partial<Record<IamResource, string>> = {
   'schedules/*': 'The uuid of a debit names its schedule; the group holds timeouts of debits only',
   'reports/settlements/*/STL-*': 'The keys of reports contain the ids of provider and batch',
   'reports/ledger/*': 'The key of a journal contains its day',
+  'reports/exports/*': 'The key of an export is the random id of its call',
   'audit/*': 'The keys of audit objects contain their day',
   'network-interfaces': 'EC2 names network interfaces when it creates them',
   log: 'Lambda names the streams in the log group of the function',

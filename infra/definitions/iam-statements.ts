@@ -3,7 +3,7 @@ import { keys as itemKeys } from '../../shared/store/keys.ts'
 import { type FunctionName, permissionsOf } from './function-permissions.ts'
 import type { IamResource } from './iam-resources.ts'
 import { type JobName, jobRow, jobs } from './jobs.ts'
-import { indexNames, itemActions, type Permissions } from './permissions.ts'
+import { bucketAccesses, indexNames, itemActions, type Permissions } from './permissions.ts'
 import type { Stage } from './stages.ts'
 
 /** Derives each function's IAM statements from its permissions, with resource names for ARNs. */
@@ -42,8 +42,8 @@ export const codeStatements = (
   name: FunctionName,
   permissions = permissionsOf(name),
 ): IamStatement[] => {
-  const { sends = [], redrives, reports = [], journals = [] } = permissions
-  const { audit = [], invokes = [] } = permissions
+  const { sends = [], redrives, invokes = [] } = permissions
+  const { reports = [], journals = [], exports = [], audit = [] } = permissions
   return [
     ...itemStatements(permissions),
     ...listsNamed(indexNames, permissions).map(([index, keys]) => ({
@@ -68,6 +68,7 @@ export const codeStatements = (
     ),
     ...journals.map((access) => allow(objectActions[access], 'reports/ledger/*')),
     ...audit.map((access) => allow(objectActions[access], 'audit/*')),
+    ...exports.map((access) => allow(objectActions[access], 'reports/exports/*')),
     ...invokes.map((name) => allow(['lambda:InvokeFunction'], `function/${name}`)),
   ]
 }
@@ -118,8 +119,8 @@ const KEY_WRITE_ACTIONS = [
 
 /** Allows the key actions that the documentation of each called service requires. */
 const keyStatements = (permissions: Permissions): IamStatement[] => {
-  const { reports = [], journals = [], audit = [], sealingKey } = permissions
-  const accesses = [...reports, ...journals, ...audit]
+  const { audit = [], sealingKey } = permissions
+  const accesses = [...bucketAccesses(permissions), ...audit]
   const writesTable = writeActions.some((action) => permissions[action])
   const writesBucket = accesses.some((access) => access !== 'read')
   return [

@@ -148,6 +148,14 @@ export const reversesDebits = merge(appendsToFeed, requestsReversals, {
   Query: ['DEBIT#*'],
 })
 
+/** Records reads of customers' data. */
+export const recordsAccesses: Permissions = {
+  GetItem: ['HASH_KEY'],
+  PutItem: ['ACCESSES#*', 'HASH_KEY'],
+  BatchGetItem: ['DEBIT#*'],
+  sealingKey: true,
+}
+
 /** Erases the customer from a debit and its items. */
 export const erasesDebits: Permissions = {
   Query: ['DEBIT#*'],
@@ -228,3 +236,24 @@ export const sweeps = merge(expiresDebits, appendsToFeed, notesHealth, erasesDeb
     'reconciliation-parts',
   ],
 })
+
+/** Accounts of customers, their export and their erasure. */
+export const servesCustomers = merge(requestsApprovals, worksInBulk, erasesDebits, {
+  GetItem: ['BANKS', 'CUSTOMER#*', 'HASH_KEY'],
+  BatchGetItem: ['APPROVAL#*', 'CUSTOMER#*'],
+  Query: ['ACCESSES#*', 'APPROVALS', 'BANKS', 'CUSTOMER#*'],
+  PutItem: ['ACCESSES#*', 'CUSTOMER#*', 'ERASURE#*', 'HASH_KEY', 'APPROVAL#*'],
+  DeleteItem: ['CUSTOMER#*', 'ERASURE#*', 'APPROVAL#*', 'BULK#*'],
+  exports: ['read', 'write'],
+  'by-customer': ['*#+*'],
+  sealingKey: true,
+})
+
+/** Debits as operators read and change them. */
+export const operatesDebits = merge(
+  reversesDebits,
+  transitionsDebits,
+  readsLists,
+  requestsApprovals,
+  recordsAccesses,
+)

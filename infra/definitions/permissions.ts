@@ -31,7 +31,7 @@ type Partition =
   | 'LEDGER'
   | 'RESTORE'
   | 'SWEEP'
-  | `${'APPROVAL' | 'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED'}#*`
+  | `${'ACCESSES' | 'APPROVAL' | 'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED'}#*`
   | `${'BULK' | 'ERASURE' | 'PAYEE' | 'PROVIDER' | 'WAITING' | 'WEBHOOK'}#*`
   | 'RECONCILIATION#*'
   /** Partner references, which have a partition each. */
@@ -57,8 +57,17 @@ export type Permissions = Partial<Record<(typeof itemActions)[number], readonly 
     journals?: readonly ('read' | 'write')[]
     /** The sealed audit, which nobody removes. */
     audit?: readonly ('read' | 'write')[]
+    /** Exports of customers, which the bucket keeps for a day. */
+    exports?: readonly ('read' | 'write')[]
     calls?: readonly Peers[]
   }
+
+/** Returns the accesses to the bucket of reports. */
+export const bucketAccesses = ({ reports = [], journals = [], exports = [] }: Permissions) => [
+  ...reports,
+  ...journals,
+  ...exports,
+]
 
 /** Returns all permissions of the parts; lists of the same name are joined. */
 export const merge = (...parts: readonly Permissions[]): Permissions => {

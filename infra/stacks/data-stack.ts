@@ -122,13 +122,23 @@ export class DataStack extends Stack {
       bucketKeyEnabled: true,
       versioned: true,
       serverAccessLogsBucket: access as IBucket,
-      // A crashed function leaves parts, which no list shows and which cost money.
-      lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+      lifecycleRules: [ABORTS_UPLOADS],
     }
   }
 
   #defineReports(stage: Stage, access: Bucket): Bucket {
-    return new Bucket(this, 'Reports', this.#encrypted(stage, access))
+    return new Bucket(this, 'Reports', {
+      ...this.#encrypted(stage, access),
+      lifecycleRules: [
+        ABORTS_UPLOADS,
+        // Exports of customers are for one download.
+        {
+          prefix: 'exports/',
+          expiration: Duration.days(1),
+          noncurrentVersionExpiration: Duration.days(1),
+        },
+      ],
+    })
   }
 
   /** Keeps each version of an object for the stage's years, also from administrators. */
@@ -142,6 +152,9 @@ export class DataStack extends Stack {
     return bucket
   }
 }
+
+/** A crashed function leaves parts, which no list shows and which cost money. */
+const ABORTS_UPLOADS = { abortIncompleteMultipartUploadAfter: Duration.days(1) }
 
 const closed = (stage: Stage) => ({
   blockPublicAccess: BlockPublicAccess.BLOCK_ALL,

@@ -1,4 +1,5 @@
 import { functionRows } from '../../infra/definitions/functions.ts'
+import { bucketAccesses } from '../../infra/definitions/permissions.ts'
 import { newSteppedClock, type SteppedClock } from '../../sandbox/aws/clock.ts'
 import { answerCalls } from '../../sandbox/aws/sdk.ts'
 import { operations } from '../../shared/api/operations.ts'
@@ -189,8 +190,8 @@ const isFinished = (result: InvocationResult<unknown>): boolean => {
 const streaming = new Set<string>(
   functionRows
     .filter(
-      ({ permissions: { reports = [], journals = [], audit = [] } }) =>
-        reports.length + journals.length + audit.length > 0,
+      ({ permissions }) =>
+        bucketAccesses(permissions).length + (permissions.audit ?? []).length > 0,
     )
     .map(({ name }) => name),
 )

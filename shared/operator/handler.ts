@@ -5,6 +5,7 @@ import { type BulkScope, isProgress } from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { errorText, log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
+import { recordAccess } from './accesses.ts'
 import { claimGranted, requestApproval } from './approvals.ts'
 import { callOf, type OperatorEvent, replyToCaller } from './caller.ts'
 import type { ResultOf } from './results.ts'
@@ -117,7 +118,13 @@ const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Run
   const perform = async (call: OperatorCall, author: Author): Promise<unknown> => {
     const parsed = parseCall(noun, call)
     if (parsed instanceof Refusal) return parsed
-    return actionOf(call.verb).run?.(parsed.options, author, runtime)
+    const result = await actionOf(call.verb).run?.(parsed.options, author, runtime)
+    const verb = noun.verbs[call.verb]
+    if (verb?.effect === 'reads' && verb.shows === 'customers' && !(result instanceof Refusal)) {
+      const shown = result instanceof ListPage ? result.result : result
+      await recordAccess(parsed.options, shown, author, runtime)
+    }
+    return result
   }
 
   /** Rejects an invalid call before it is stored, so that no operator has to approve it. */

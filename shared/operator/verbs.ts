@@ -33,7 +33,12 @@ export type ApprovalRule = 'always' | readonly string[] | { if: string }
  * itself, such as `settlement run`, neither moves nor redirects money.
  */
 export type Effect =
-  | { effect: 'reads' | 'settings' }
+  /**
+   * Whether the result has data of customers: each such read is recorded. The customers are those of the
+   * option `phone`, and of the debits and requests in the result.
+   */
+  | { effect: 'reads'; shows: 'customers' | 'no customer' }
+  | { effect: 'settings' }
   /** Moves or redirects money, or proof of money. */
   | { effect: 'money'; approval: ApprovalRule }
 

@@ -7,14 +7,14 @@ import { at, failed, reversed } from './debits/one-debit.ts'
 
 /** The table of personal fields, which new fields and items must enter. */
 
-/** Items without text about a customer. A change, an approval and an erasure have keyed hashes. */
+/** Items without text about a customer; some have keyed hashes. */
 const WITHOUT = [
   'Reference claim, Day total, Unknown numbers, Provider, Webhook, Webhook health, Recovery',
   'Feed page, Credential, Bank, Connector settings, Bank health, Waiting debit, Lines, Gate, Build',
   'Funding, Compared statement, Calendar, Cash, Ledger day, Paged ledger day, Ledger page',
   'Reconciliation, Reconciled providers, Reconciliation part, Sweep, Sweep page, Restore',
   'Approval, Bulk part, Bulk outcome, Change, Hash key, Missed account, Rate window',
-  'Later erasure',
+  'Later erasure, Access',
 ].flatMap((names) => names.split(', '))
 
 const page = (name: string): string => readFileSync(`docs/${name}.md`, 'utf8')

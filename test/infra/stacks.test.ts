@@ -118,6 +118,7 @@ test('only functions with the permission know the ARN of the sealing key', () =>
       'manage-settlement',
       'manage-webhook',
     ],
+    ...['manage-approval', 'manage-debit', 'manage-delivery', 'manage-exception'],
     ...['process-batch', 'refund-customer', 'submit-sidelined', 'submit-to-bank', 'sweep'],
   ]
   expect(readers).toEqual(expected.sort())

@@ -33,17 +33,20 @@ export const settlement = {
     },
     list: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'lists batches, newest first; of all providers or one',
       options: o.options({ provider: v.optional(o.provider), limit: o.limit }),
     },
-    show: { effect: 'reads', summary: 'shows a batch', options: target },
+    show: { effect: 'reads', shows: 'no customer', summary: 'shows a batch', options: target },
     report: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'prints the lines of a batch as the provider reads them',
       options: o.options({ batch, format }),
     },
     statement: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'prints the monthly statement of a provider: fees, adjustments, net, payouts',
       options: o.options({
         provider: o.provider,
@@ -122,6 +125,7 @@ export const reconciliation = {
   verbs: {
     run: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'checks a day and prints the differences; changes nothing',
       options: o.options({
         date,
@@ -193,6 +197,7 @@ export const calendar = {
     },
     show: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'lists the holidays of a year',
       options: o.options({ year }),
     },
@@ -232,6 +237,7 @@ export const funding = {
     },
     list: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'lists remittances, newest day first',
       options: o.options({ bank: v.optional(o.bank), limit: o.limit }),
     },

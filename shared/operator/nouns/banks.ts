@@ -85,10 +85,16 @@ export const bank = {
     },
     show: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'shows the settings of a bank, without secrets',
       options: target,
     },
-    list: { effect: 'reads', summary: 'lists all banks', options: o.options({}) },
+    list: {
+      effect: 'reads',
+      shows: 'no customer',
+      summary: 'lists all banks',
+      options: o.options({}),
+    },
     disable: {
       effect: 'settings',
       summary: 'refuses new charges; debits in progress continue',
@@ -122,10 +128,16 @@ export const connector = {
     },
     show: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'shows the connector of a bank, without its secret',
       options: target,
     },
-    list: { effect: 'reads', summary: 'lists the connectors of all banks', options: o.options({}) },
+    list: {
+      effect: 'reads',
+      shows: 'no customer',
+      summary: 'lists the connectors of all banks',
+      options: o.options({}),
+    },
     remove: {
       effect: 'money',
       approval: 'always',
@@ -190,13 +202,27 @@ export const customer = {
     },
     show: {
       effect: 'reads',
+      shows: 'customers',
       summary: 'shows the account of a phone number at one bank',
       options: account,
     },
     list: {
       effect: 'reads',
+      shows: 'customers',
       summary: 'lists the accounts of a phone number at all banks',
       options: o.options({ phone: o.phone }),
+    },
+    export: {
+      effect: 'reads',
+      shows: 'customers',
+      summary: 'prints everything about a customer as one document',
+      options: o.options({ phone: o.phone }),
+    },
+    accesses: {
+      effect: 'reads',
+      shows: 'no customer',
+      summary: 'lists who read the data of a customer in the last 90 days, newest first',
+      options: o.options({ phone: o.phone, limit: o.limit }),
     },
     unlink: {
       effect: 'settings',

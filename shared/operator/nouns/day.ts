@@ -22,6 +22,7 @@ export const day = {
   verbs: {
     close: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'reconciles a day and reports whether it is clean, or what is open; changes nothing',
       options: o.options({
         date: o.day('UTC day'),

@@ -26,11 +26,13 @@ export const debit = {
   verbs: {
     show: {
       effect: 'reads',
+      shows: 'customers',
       summary: 'shows a debit with its history',
       options: o.options({ reference }),
     },
     list: {
       effect: 'reads',
+      shows: 'customers',
       summary: 'lists debits, newest first; the last line on standard error is the next cursor',
       options: o.options({
         provider: v.optional(o.provider),
@@ -86,6 +88,7 @@ export const delivery = {
   verbs: {
     list: {
       effect: 'reads',
+      shows: 'customers',
       summary: 'lists the deliveries of a debit with their attempts, or the newest of a provider',
       options: o.options({
         reference: v.optional(ofDebit),
@@ -98,6 +101,7 @@ export const delivery = {
     },
     show: {
       effect: 'reads',
+      shows: 'customers',
       summary: 'shows a delivery with its attempts and the sent body, without the customer',
       options: o.options({ id: o.option('ID', 'delivery id', v.string()) }),
     },
@@ -150,6 +154,7 @@ export const exception = {
   verbs: {
     list: {
       effect: 'reads',
+      shows: 'customers',
       summary: 'lists exceptions of all providers with the original reports, newest first',
       options: o.options({
         status: o.optionalWord('only open or only resolved exceptions', {
@@ -161,11 +166,13 @@ export const exception = {
     },
     summary: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'counts the reversal requests of a month: opened, decided in time, late, declined',
       options: o.options({ month: o.option('YYYY-MM', 'UTC month of the requests', Month) }),
     },
     show: {
       effect: 'reads',
+      shows: 'customers',
       summary: 'shows the exceptions of one debit',
       options: o.options({ reference: ofDebit }),
     },

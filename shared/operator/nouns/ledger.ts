@@ -9,11 +9,13 @@ export const ledger = {
   verbs: {
     show: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'prints the entries of a day and the balances of its accounts',
       options: o.options({ date: o.day('UTC day'), format }),
     },
     account: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'prints the statement of an account, with opening and closing balance',
       options: o.options({
         account: o.option(

@@ -13,13 +13,19 @@ export const approval = {
   verbs: {
     list: {
       effect: 'reads',
+      shows: 'customers',
       summary: 'lists requests, newest first',
       options: o.options({
         status: o.optionalWord('only requests in this status', { options: approvalStatuses }),
         limit: o.limit,
       }),
     },
-    show: { effect: 'reads', summary: 'shows one request', options: o.options({ id }) },
+    show: {
+      effect: 'reads',
+      shows: 'customers',
+      summary: 'shows one request',
+      options: o.options({ id }),
+    },
     grant: {
       effect: 'settings',
       summary: 'runs the requested call of another operator and prints its result',
@@ -39,11 +45,13 @@ export const change = {
   verbs: {
     list: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'lists changes, newest first; of all or of one provider, bank or customer',
       options: o.options({ ...o.owner, phone: v.optional(o.phone), limit: o.limit }),
     },
     verify: {
       effect: 'reads',
+      shows: 'no customer',
       printsLines: true,
       summary:
         'compares the sealed audit of each day with bucket and table; exits 1 at a difference',
@@ -74,6 +82,7 @@ export const restore = {
     },
     show: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'shows the last restore and the providers on hold',
       options: o.options({}),
     },
@@ -100,6 +109,7 @@ export const deadLetters = {
   verbs: {
     list: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'counts the dead letters of each queue, or shows the first ones of one queue',
       options: o.options({ queue: o.optionalWord('only this queue', queues) }),
     },

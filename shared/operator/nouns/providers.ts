@@ -80,10 +80,16 @@ export const provider = {
     },
     show: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'shows the settings of a provider, without secrets',
       options: target,
     },
-    list: { effect: 'reads', summary: 'lists all providers', options: o.options({}) },
+    list: {
+      effect: 'reads',
+      shows: 'no customer',
+      summary: 'lists all providers',
+      options: o.options({}),
+    },
     disable: {
       effect: 'settings',
       summary: 'suspends a provider: requests get 403/1403, and its payouts are held',
@@ -150,11 +156,13 @@ export const credential = {
     },
     list: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'lists the credentials of a provider or bank with their last characters',
       options: o.options(o.owner),
     },
     show: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'shows a credential and its owner, by id or token',
       options: credentialTarget,
     },
@@ -191,11 +199,13 @@ export const limit = {
     },
     show: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'shows the limits of a provider or bank and the amount used today',
       options: o.options(o.owner),
     },
     list: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'lists the limits of all providers and banks',
       options: o.options({}),
     },

@@ -53,11 +53,13 @@ export const webhook = {
     },
     show: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'shows settings and health, without the secret',
       options: target,
     },
     list: {
       effect: 'reads',
+      shows: 'no customer',
       summary: 'lists the webhooks of all providers',
       options: o.options({}),
     },

@@ -34,20 +34,28 @@ export const s3 = (): S3Client => {
   return client
 }
 
-type ReportOwner = Pick<Batch, 'id' | 'provider'> | { journal: Day }
+/** `export`: the id of a call that exports a customer. The bucket removes it after a day. */
+type ReportOwner = Pick<Batch, 'id' | 'provider'> | { journal: Day } | { export: string }
 
-const nameOf = (owner: ReportOwner): string => ('journal' in owner ? owner.journal : owner.id)
+const nameOf = (owner: ReportOwner): string => {
+  if ('export' in owner) return owner.export
+  return 'journal' in owner ? owner.journal : owner.id
+}
+
+const folderOf = (owner: ReportOwner): string => {
+  if ('export' in owner) return 'exports'
+  return 'journal' in owner ? 'ledger' : `settlements/${owner.provider}`
+}
 
 const objectOf = (owner: ReportOwner, format: ReportFormat) => {
-  const folder = 'journal' in owner ? 'ledger' : `settlements/${owner.provider}`
-  return { Bucket: environment.reportsBucket, Key: `${folder}/${nameOf(owner)}.${format}` }
+  return { Bucket: environment.reportsBucket, Key: `${folderOf(owner)}/${nameOf(owner)}.${format}` }
 }
 
 /** Streams a report to S3, replacing an earlier one. An aborted upload stores nothing. */
 export const writeReport = async (
   owner: ReportOwner,
   format: ReportFormat,
-  chunks: AsyncIterable<string>,
+  chunks: AsyncIterable<string> | Iterable<string>,
 ): Promise<void> => {
   const upload = new Upload({
     client: s3(),

@@ -1,10 +1,14 @@
 import type { CustomerAccount } from '../../domain/banks/bank.ts'
 import type { Shows } from '../../domain/complete.ts'
+import { type Debit, stateAt } from '../../domain/debits/debit.ts'
+import type { ReportException } from '../../domain/debits/exception.ts'
+import { type Refund, shownRefund } from '../../domain/debits/refund.ts'
+import { isRequest } from '../../domain/debits/reversal-request.ts'
+import type { Access } from '../../domain/operator/access.ts'
 import type { PhoneNumber } from '../../domain/phone.ts'
 import type { Day } from '../../domain/time.ts'
-
-/** @param last_on the day on which the sweep erases the last debit; null if none is left */
-export type ErasureResult = { erased: number; later: number; last_on: Day | null }
+import { statusView } from '../debit.ts'
+import { exceptionView } from './exception.ts'
 
 export type AccountResult = ReturnType<typeof accountView>
 
@@ -21,3 +25,45 @@ export const accountView = (
     account_type: accountType,
     status,
   }) satisfies Shows<CustomerAccount, 'customerName'>
+
+/** `last_on`: the day on which the sweep erases the last debit; null if none follows. */
+export type ErasureResult = { erased: number; later: number; last_on: Day | null }
+
+type ExportedDebit = {
+  debit: Debit
+  refund: Refund | undefined
+  exceptions: readonly ReportException[]
+}
+
+export type CustomerExport = ReturnType<typeof customerExportView>
+
+/** Shows a customer the own data, with whole account numbers. */
+export const customerExportView = (
+  phone: PhoneNumber,
+  accounts: readonly { bank: string; account: CustomerAccount }[],
+  debits: readonly ExportedDebit[],
+) => ({
+  accounts: accounts.map(({ bank, account }) => accountView(phone, bank, account)),
+  debits: debits.map(({ debit, refund, exceptions }) => {
+    const request = exceptions.find(isRequest) ?? null
+    const { customer, ...shown } = statusView(debit, { refund: shownRefund(refund), request })
+    const { accountNumber, provider } = stateAt(debit)
+    return { ...shown, provider, customer: { ...customer, account_number: accountNumber } }
+  }),
+  exceptions: debits.flatMap(({ exceptions }) => exceptions.map(exceptionView)),
+  recipients: recipientsOf(debits.map(({ debit }) => debit)),
+})
+
+/** Lists who received the data: each provider with its name at the charge, and each bank. */
+const recipientsOf = (debits: readonly Debit[]) => {
+  const all = debits.flatMap(({ facts }) => [
+    { kind: 'provider', id: String(facts.provider), name: facts.providerName },
+    { kind: 'bank', id: String(facts.bank.identifier), name: facts.bank.name },
+  ])
+  return [...new Map(all.map((one) => [`${one.kind} ${one.id}`, one])).values()]
+}
+
+export type AccessResult = ReturnType<typeof accessView>
+
+export const accessView = ({ at, by, noun, verb }: Access) =>
+  ({ at: at.toISOString(), by, noun, verb }) satisfies Shows<Access>

@@ -15,7 +15,7 @@ import type { CalendarResult } from './calendar.ts'
 import type { ChangeResult, DayVerdict } from './change.ts'
 import type { ConnectorResult } from './connector.ts'
 import type { CredentialResult, IssuedResult } from './credential.ts'
-import type { AccountResult, ErasureResult } from './customer.ts'
+import type { AccessResult, AccountResult, CustomerExport, ErasureResult } from './customer.ts'
 import type { DayResult } from './day.ts'
 import type { DeadLettersResult, RedriveResult } from './dead-letters.ts'
 import type { DebitResult, DebitSummary } from './debit.ts'
@@ -77,6 +77,8 @@ export type OperatorResults<Options = AnyOptions> = {
     list: AccountResult[]
     unlink: { unlinked: boolean }
     erase: ErasureResult
+    export: CustomerExport | { download: string }
+    accesses: AccessResult[]
     import: ImportResult | BulkProgress
     upload: { bulk: BulkId }
   }

@@ -1,0 +1,96 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { keys } from '../../shared/store/keys.ts'
+import { put, remove } from '../../shared/store/table.ts'
+import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
+import { type Charged, type Shown, testInProcess, useService } from '../support/running-service.ts'
+
+/** Exports of a customer, and the record of reads (docs/operations.md#personal-data). */
+
+const service = useService()
+const { call } = service
+const actor = 'arn:aws:iam::123456789012:user/ama'
+
+let debit: Charged
+let failed: Charged
+
+beforeAll(async () => {
+  debit = await service.charge({ phone_number: SILENT })
+  failed = await service.charge({ phone_number: FAILS_AT_ONCE })
+  await service.until(failed.reference, 'failed')
+  await service.report(failed.uuid, { status: 'completed', bank_reference: 'LATE-1' })
+})
+
+const accesses = (phone: string): Promise<Shown[]> => call('customer', 'accesses', { phone })
+
+describe('customer export', () => {
+  test('an export has accounts, debits, exceptions and recipients, and is recorded', async () => {
+    const document = await call('customer', 'export', { phone: FAILS_AT_ONCE }, actor)
+    expect(Object.keys(document)).toEqual(['accounts', 'debits', 'exceptions', 'recipients'])
+    expect(document).toMatchObject({
+      accounts: [{ bank: 'GCB', phone_number: FAILS_AT_ONCE }],
+      debits: [{ reference: failed.reference, customer: { phone_number: FAILS_AT_ONCE } }],
+      exceptions: [{ reference: failed.reference, kind: 'late_completion' }],
+      recipients: [
+        { kind: 'provider', id: 'demo' },
+        { kind: 'bank', id: 'GCB' },
+      ],
+    })
+    const [account] = document.accounts
+    expect(document.debits[0].customer.account_number).toBe(account.account_number)
+    const [record] = await call('change', 'list', { phone: FAILS_AT_ONCE })
+    expect(record).toMatchObject({ verb: 'export', by: actor, changed: { debits: { to: 1 } } })
+  })
+
+  test('an unknown number has an empty document', async () => {
+    const empty = { accounts: [], debits: [], exceptions: [], recipients: [] }
+    expect(await call('customer', 'export', { phone: '+233249000001' })).toEqual(empty)
+  })
+
+  testInProcess('a document over a megabyte is a link to a file', async () => {
+    const report = 'r'.repeat(60_000)
+    const at = '2026-01-01T00:00:00.000Z'
+    for (let n = 0; n < 20; n += 1) {
+      const key = { pk: keys.debit(failed.reference as never).pk, sk: `EXCEPTION#${at}#${n}` }
+      const bank = { provider: 'demo', bank: 'GCB', amount: 100, by: 'bank:GCB' }
+      const more = { ...bank, reference: failed.reference, kind: 'refused_report' }
+      await put(key, 'exception', { ...more, at, requestId: String(n), report })
+    }
+    const { download } = await call('customer', 'export', { phone: FAILS_AT_ONCE })
+    expect(download).toMatch(/exports\/[\w-]+\.json\?/)
+  })
+})
+
+describe('customer accesses', () => {
+  const reads: [string, string, object][] = [
+    ['debit', 'show', {}],
+    ['debit', 'list', { provider: 'demo' }],
+    ['delivery', 'list', {}],
+    ['exception', 'show', {}],
+    ['exception', 'list', {}],
+    ['customer', 'list', {}],
+    ['customer', 'export', {}],
+  ]
+
+  test.each(reads)(
+    'the call %s %s is recorded by the keyed hash of the customer',
+    async (noun, verb, more) => {
+      // The first record of a stage creates the key of the hashes.
+      await remove(keys.hashKey).catch(() => false)
+      const phone = FAILS_AT_ONCE
+      const object = noun === 'customer' ? { phone } : { reference: failed.reference }
+      const options = verb === 'list' && noun !== 'delivery' && noun !== 'customer' ? {} : object
+      expect(await accesses(phone)).toEqual([])
+      await call(noun, verb, { ...options, ...more }, actor)
+      expect(await accesses(phone)).toMatchObject([{ by: actor, noun, verb }])
+      expect(await accesses(SILENT)).toHaveLength(noun === 'debit' && verb === 'list' ? 1 : 0)
+    },
+  )
+
+  test('a read without data of customers is not recorded', async () => {
+    await remove(keys.hashKey).catch(() => false)
+    await call('provider', 'show', { provider: 'demo' })
+    await call('change', 'list', { phone: SILENT })
+    expect(await accesses(SILENT)).toEqual([])
+    expect(debit.reference).toMatch(/^DCS-/)
+  })
+})
