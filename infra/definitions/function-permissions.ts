@@ -158,7 +158,7 @@ const rows = {
     GetItem: ['APPROVALS', 'HASH_KEY'],
     BatchGetItem: ['APPROVAL#*'],
     Query: ['APPROVALS'],
-    PutItem: ['ACCESSES#*', 'CHANGES'],
+    PutItem: ['ACCESSES', 'CHANGES'],
     UpdateItem: ['APPROVALS'],
     DeleteItem: ['APPROVAL#*'],
     sealingKey: true,

@@ -151,7 +151,7 @@ export const reversesDebits = merge(appendsToFeed, requestsReversals, {
 /** Records reads of customers' data. */
 export const recordsAccesses: Permissions = {
   GetItem: ['HASH_KEY'],
-  PutItem: ['ACCESSES#*', 'HASH_KEY'],
+  PutItem: ['ACCESSES', 'HASH_KEY'],
   BatchGetItem: ['DEBIT#*'],
   sealingKey: true,
 }
@@ -188,7 +188,7 @@ export const startsReconciliation = merge(readsRestore, {
 /** Reads the records that the audit seals. */
 export const readsAuditedRecords = merge(derivesLedger, readsRestore, {
   GetItem: ['RECONCILIATION#*'],
-  Query: ['APPROVALS'],
+  Query: ['ACCESSES', 'APPROVALS'],
   'by-status': [keys.providers],
   reports: ['read'],
   audit: ['read'],
@@ -240,12 +240,12 @@ export const sweeps = merge(expiresDebits, appendsToFeed, notesHealth, erasesDeb
 /** Accounts of customers, their export and their erasure. */
 export const servesCustomers = merge(requestsApprovals, worksInBulk, erasesDebits, {
   GetItem: ['BANKS', 'CUSTOMER#*', 'HASH_KEY'],
-  BatchGetItem: ['APPROVAL#*', 'CUSTOMER#*'],
-  Query: ['ACCESSES#*', 'APPROVALS', 'BANKS', 'CUSTOMER#*'],
-  PutItem: ['ACCESSES#*', 'CUSTOMER#*', 'ERASURE#*', 'HASH_KEY', 'APPROVAL#*'],
+  BatchGetItem: ['ACCESSES', 'APPROVAL#*', 'CUSTOMER#*'],
+  Query: ['APPROVALS', 'BANKS', 'CUSTOMER#*'],
+  PutItem: ['ACCESSES', 'CUSTOMER#*', 'ERASURE#*', 'HASH_KEY', 'APPROVAL#*'],
   DeleteItem: ['CUSTOMER#*', 'ERASURE#*', 'APPROVAL#*', 'BULK#*'],
   exports: ['read', 'write'],
-  'by-customer': ['*#+*'],
+  'by-customer': ['*#+*', 'ACCESSES#*'],
   sealingKey: true,
 })
 

@@ -25,13 +25,14 @@ type Partition =
   | 'CALENDAR'
   | 'STATEMENTS'
   | 'CHANGES'
+  | 'ACCESSES'
   | 'FUNDING'
   | 'FUNDS'
   | 'HASH_KEY'
   | 'LEDGER'
   | 'RESTORE'
   | 'SWEEP'
-  | `${'ACCESSES' | 'APPROVAL' | 'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED'}#*`
+  | `${'APPROVAL' | 'BANK' | 'BATCH' | 'BUILD' | 'CREDENTIAL' | 'CUSTOMER' | 'DEBIT' | 'FEED'}#*`
   | `${'BULK' | 'ERASURE' | 'PAYEE' | 'PROVIDER' | 'WAITING' | 'WEBHOOK'}#*`
   | 'RECONCILIATION#*'
   /** Partner references, which have a partition each. */

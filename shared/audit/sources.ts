@@ -7,6 +7,7 @@ import type { Day } from '../domain/time.ts'
 import { spanOf } from '../ledger/day.ts'
 import { entriesWithin, findBatchesWithin } from '../ledger/facts.ts'
 import { openReport } from '../settlement/report/bucket.ts'
+import { ACCESS_DAYS, accessItemsWithin } from '../store/operator/accesses.ts'
 import { requestsWithin } from '../store/operator/approvals.ts'
 import { changeItemsWithin } from '../store/operator/changes.ts'
 import { listProviders } from '../store/providers/providers.ts'
@@ -86,6 +87,11 @@ async function* ofDay<T>(
 
 export const sources: Record<string, Source> = {
   changes: { records: (day) => changeItemsWithin(spanOf(day)) },
+  accesses: {
+    records: (day) => accessItemsWithin(spanOf(day)),
+    // The last read of the day may be removed a day earlier than the first is missed.
+    keptDays: ACCESS_DAYS - 1,
+  },
   approvals: { records: (day) => ofDay(day, requestsWithin(spanOf(day), APPROVAL_DAYS), stepsOf) },
   fundings: {
     records: async function* (day) {

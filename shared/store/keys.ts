@@ -102,8 +102,10 @@ export const keys = {
   },
   /** In the index by-customer: the changes of one customer, by the hash of the phone number. */
   changesOfCustomer: (hash: string): string => `CHANGES#${hash}`,
-  /** The reads of one customer's data by operators, by the hash of the phone number. */
-  access: (hash: string, time: string) => item(`ACCESSES#${hash}`, time),
+  /** The reads of customers' data by operators. */
+  access: (time: string) => item('ACCESSES', time),
+  /** In the index by-customer: the reads of one customer's data, by the hash of the phone number. */
+  accessesOf: (hash: string): string => `ACCESSES#${hash}`,
   /** The sealed key of the hashes of customers. */
   hashKey: { pk: 'HASH_KEY', sk: 'HASH_KEY' },
   /** Remittances of banks, each under the bank's own reference. */

@@ -81,7 +81,7 @@ const linesOf = (key: string) => objects.get(key)?.body.trimEnd().split('\n') ??
 test('an object has a row for each source, names the one before, and each source has its lines', () => {
   const [first, second] = [contentOf(TODAY), contentOf(TOMORROW)]
   expect(Object.keys(first.sources)).toEqual([
-    ...['approvals', 'batches', 'changes', 'fundings', 'journal'],
+    ...['accesses', 'approvals', 'batches', 'changes', 'fundings', 'journal'],
   ])
   expect(first).toMatchObject({
     ...{ day: TODAY, generation: 1, previous: null, late: { count: 0 } },

@@ -1,5 +1,5 @@
 import type { Access } from '../../domain/operator/access.ts'
-import { DAY_SECONDS } from '../../domain/time.ts'
+import { DAY_SECONDS, newestFirst } from '../../domain/time.ts'
 import { mapConcurrent } from '../concurrent.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
@@ -7,7 +7,9 @@ import * as db from '../table.ts'
 
 /** The record of operators' reads, by the keyed hash of the customer. */
 
-const ACCESS_SECONDS = 90 * DAY_SECONDS
+/** The time to live of a read. */
+export const ACCESS_DAYS = 90
+const ACCESS_SECONDS = ACCESS_DAYS * DAY_SECONDS
 const WRITES_AT_ONCE = 32
 
 /** @param id of the call */
@@ -16,20 +18,36 @@ export const putAccesses = async (
   access: Access,
   id: string,
 ): Promise<void> => {
-  const time = `${access.at.toISOString()}#${id}`
   const expiresAt = db.expiresAt(access.at, ACCESS_SECONDS)
-  await mapConcurrent(customers, WRITES_AT_ONCE, (customer) =>
-    db.put(keys.access(customer, time), 'access', { ...toStored(access), expiresAt }),
-  )
+  await mapConcurrent(customers, WRITES_AT_ONCE, (customer) => {
+    const time = `${access.at.toISOString()}#${id}#${customer}`
+    const list = { byCustomer: keys.accessesOf(customer), byTime: time }
+    return db.put(keys.access(time), 'access', { ...toStored(access), ...list, expiresAt })
+  })
 }
 
-/** Lists the newest accesses, newest first. */
+const fromItem = ({ byCustomer, byTime, ...item }: db.Item): Access =>
+  fromStored<Access>(db.withoutKeys(item), { at: true })
+
+/** Lists the newest reads of a customer's data, newest first. */
 export const listAccesses = async (customer: string, limit: number): Promise<Access[]> => {
-  const { pk } = keys.access(customer, '')
-  const items = await db.queryAll({
-    ...db.collectionQuery({ pk }),
-    ScanIndexForward: false,
-    Limit: limit,
+  const list = db.customerQuery(keys.accessesOf(customer))
+  const newest = await db.queryAll({ ...list, ScanIndexForward: false, Limit: limit })
+  return (await db.readMany(newest.map(db.keyOf))).map(fromItem).sort(newestFirst)
+}
+
+/** Lists the reads of a span of time as they are stored, strongly consistent. */
+export async function* accessItemsWithin({ from, before }: db.Span) {
+  const [first, last] = [from.toISOString(), before.toISOString()]
+  const { pk } = keys.access('')
+  const query = db.itemsQuery(pk, 'sk BETWEEN :from AND :before', {
+    ':from': first,
+    ':before': last,
   })
-  return items.map((item) => fromStored<Access>(db.withoutKeys(item), { at: true }))
+  for await (const page of db.queryPages(query)) {
+    for (const item of page) {
+      const { expiresAt, ...access } = db.withoutKeys<db.Item>(item)
+      yield { ...access, id: String(item.sk), at: String(item.at) }
+    }
+  }
 }
