@@ -2,8 +2,6 @@ import { openApi } from '../../sdk/openapi/document.ts'
 
 /** The operations of the description, and calls of each. */
 
-type ReplySchema = { properties?: { error?: { properties?: { code?: { enum: number[] } } } } }
-
 /** An operation, its parameters and body, the expected answer, and the credential. */
 export type Row = [
   operation: string,
@@ -18,7 +16,7 @@ type DescribedOperation = {
   parameters?: { name: string; in: string; required?: boolean; example?: unknown }[]
   requestBody?: { content: { 'application/json': { examples: Record<string, { value: object }> } } }
   'x-rate-limit': { code: number }
-  responses: Record<string, { content: Record<string, { schema: ReplySchema }> }>
+  responses: Record<string, { 'x-error-codes'?: number[] }>
 }
 
 const paths = openApi().paths as Record<string, Record<string, DescribedOperation>>
@@ -94,8 +92,7 @@ const UNREACHABLE = [
 /** The documented answers that calls can cause, as `charge 409/3003`. */
 export const reachable = described
   .flatMap(({ operation }) =>
-    Object.entries(operation.responses).flatMap(([status, { content }]) => {
-      const codes = content['application/json']?.schema.properties?.error?.properties?.code?.enum
+    Object.entries(operation.responses).flatMap(([status, { 'x-error-codes': codes }]) => {
       const answers = codes ? codes.map((code) => `${status}/${code}`) : [status]
       return answers.map((answer) => `${operation.operationId} ${answer}`)
     }),

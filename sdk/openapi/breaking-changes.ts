@@ -104,6 +104,10 @@ const compareResponses = (
     for (const name of headers ?? []) {
       if (!nextHeaders?.includes(name)) own(`header ${name} is removed`)
     }
+    const [codes, nextCodes] = sides.map((side) => [side['x-error-codes'] ?? []].flat())
+    for (const code of codes ?? []) {
+      if (!nextCodes?.includes(code)) own(`error code ${code} is removed`)
+    }
     compareContents(sides, own, (each, schemas) => compare('response', each, schemas))
   }
 }

@@ -102,13 +102,12 @@ const compareTypes = (
 const compareValues = (place: MemberPlace, base: Json, next: Json): void => {
   const [before, after] = [valuesOf(base), valuesOf(next)]
   if (!after) return
-  // A service that no longer sends a value surprises nobody, but callers act on codes of errors.
-  const isCode = /(?:^|\.)error\.code$/.test(place.path)
-  if (place.comparison.direction === 'response' && !isCode) return
+  // A caller can receive fewer values.
+  if (place.comparison.direction === 'response') return
   if (!before) report(place, `accepts only ${JSON.stringify(after)}`)
   for (const value of before ?? []) {
     if (value === null || after.includes(value)) continue
-    report(place, isCode ? `is never ${value}` : `no longer accepts ${JSON.stringify(value)}`)
+    report(place, `no longer accepts ${JSON.stringify(value)}`)
   }
 }
 
@@ -224,16 +223,18 @@ const compareAlternatives = (place: MemberPlace, whole: Sides, forms: Sides): vo
   }
 }
 
+/** Whether a reference has no members next to it that narrow it. */
+const isPlain = (schema: Json): boolean =>
+  Object.keys(schema).every((key) => key === '$ref' || key === 'description')
+
 /** Reports each breaking change from a schema to its next form. */
 export const compareSchemas = (place: MemberPlace, base: Json, next: Json): void => {
   const { documents, component, direction } = place.comparison
   compareTypes(place, base, next, { onlyNull: true })
   const [before, after] = [withoutNull(base), withoutNull(next)]
   const name = componentOf(before)
-  if (name && name === componentOf(after)) {
+  if (name && name === componentOf(after) && isPlain(before) && isPlain(after)) {
     component(name, direction)
-    const [{ $ref: _, ...ownBefore }, { $ref: __, ...ownAfter }] = [before, after]
-    compareForms(place, ownBefore, ownAfter)
     return
   }
   const [one, other] = [resolved(before, documents.base), resolved(after, documents.next)]

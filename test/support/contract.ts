@@ -12,7 +12,10 @@ type Header = { schema?: { type: string } }
 
 type Described = {
   requestBody?: Json
-  responses: Record<string, { headers: Record<string, Header>; content: Json }>
+  responses: Record<
+    string,
+    { headers: Record<string, Header>; content: Json; 'x-error-codes'?: number[] }
+  >
 }
 
 /** Closes the schemas of replies, which the description leaves open for later members. */
@@ -135,6 +138,10 @@ export const holdToContract = (exchange: Exchange): void => {
   const type = headers.get('content-type')?.split(';')[0] ?? ''
   if (!response?.content[type]) throw new Error(`${what} is not described as ${type}`)
   hold(what, responseSchema(template, name, String(status), type), body)
+  const { 'x-error-codes': codes } = response
+  if (codes && !codes.includes((body as { error: { code: number } }).error.code)) {
+    throw new Error(`${what} has a code that is not described`)
+  }
   for (const header of Object.keys(response.headers)) {
     const text = headers.get(header)
     const isOptional = header === 'Idempotent-Replayed' || header === 'Retry-After'

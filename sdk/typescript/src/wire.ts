@@ -8,7 +8,8 @@
  * Every reply is an envelope: `success`, `data` or `error`, and `meta`. An error has a published
  * code; `details` and `error.details` contain the messages of refused fields, and `doc_url` leads to
  * the advice for the code. Unknown paths get 404 with code 1404 and unknown methods 405 with code 1405,
- * before the credential is checked. HEAD returns the headers of GET.
+ * before the credential is checked. `x-error-codes` of a response are its codes. HEAD returns the headers
+ * of GET.
  *
  * `Authorization` is `Bearer` or `Token`, in any case, and the credential. `details` of a 401 name the
  * problem: a missing or repeated header, another scheme, a malformed token, or a credential that is
