@@ -38,6 +38,7 @@ const table = arnOf('charge', 'table')
 const [key = ''] = stage.arnsOf('AWS::KMS::Key')
 const debit = 'DEBIT#DCS-20261121-ABC123'
 const report = arnOf('build-batch', 'reports/settlements/demo/STL-20261121-ABCDEF.csv')
+const audit = arnOf('reconcile-part', 'audit/2026-11-21.json')
 const sealingKey = arnOf('charge', 'sealing-key')
 const scheduleRole = arnOf('schedule-timeout', 'schedule-role')
 const submissions = arnOf('relay', 'queue/submissions')
@@ -104,6 +105,9 @@ const implicit: Row[] = [
   ['get-settlement-report', 's3:PutObject', report],
   ['build-batch', 's3:GetObject', report],
   ['build-batch', 's3:DeleteObject', report],
+  ['manage-change', 's3:PutObject', audit],
+  ['reconcile-part', 's3:DeleteObject', audit],
+  ['reconcile-part', 's3:BypassGovernanceRetention', audit],
   ['build-batch', 's3:PutObject', arnOf('build-batch', 'reports/restores/generation.json')],
   ['charge', 'sqs:SendMessage', submissions],
   ['submit-to-bank', 'sqs:PurgeQueue', submissions],

@@ -35,6 +35,8 @@ export const arnFor = (stage: DeployedStage, name: string, resource: string): st
       return Variables.SEALING_KEY_ARN
     case 'reports':
       return `arn:aws:s3:::${Variables.REPORTS_BUCKET}/${path}`
+    case 'audit':
+      return `arn:aws:s3:::${Variables.AUDIT_BUCKET}/${path}`
     case 'function':
       return regional('lambda', `function:${Variables.FUNCTION_PREFIX}${path}`)
     default:
