@@ -123,7 +123,7 @@ const settings = {
   logLevel: () => process.env.AWS_LAMBDA_LOG_LEVEL ?? 'INFO',
   metricsDisabled: () => isTrue('METRICS_DISABLED'),
   sandboxBank: () => isTrue('SANDBOX_BANK'),
-  approvals: () => isTrue('APPROVALS'),
+  requiresApprovals: () => isTrue('APPROVALS'),
   /** Whether direct invocations name their operator, in stages without data of value. */
   claimedOperators: () => isTrue('CLAIMED_OPERATORS'),
   /** Whether a payout waits until the remitted cash covers it. */

@@ -74,7 +74,7 @@ const applySettings = async (
   return {
     ...next,
     settlementAccount,
-    payoutsHeldUntil: environment.approvals
+    payoutsHeldUntil: environment.requiresApprovals
       ? payoutsHeldUntil(provider, settlementAccount, runtime.now())
       : provider.payoutsHeldUntil,
   }

@@ -42,7 +42,7 @@ test.each([
   ['sandboxBank', 'SANDBOX_BANK'],
   ['payoutsWaitForFunding', 'PAYOUTS_WAIT_FOR_FUNDING'],
   ['defaultPromptsMax', 'OPEN_PROMPTS_MAX'],
-  ['approvals', 'APPROVALS'],
+  ['requiresApprovals', 'APPROVALS'],
   ['bankClientCertificateArn', 'BANK_CLIENT_CERTIFICATE_ARN'],
   ['functionPrefix', 'FUNCTION_PREFIX'],
   ['tableName', 'TABLE_NAME'],
