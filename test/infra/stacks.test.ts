@@ -83,6 +83,13 @@ test('the cap on prompts of production reaches the functions that submit debits'
   expect(capped).toEqual(['submit-sidelined', 'submit-to-bank'])
 })
 
+test('the age of an erasure in production reaches the functions that erase debits', () => {
+  const erasing = functionsWith(
+    ({ Environment }) => Environment?.Variables?.ERASE_AFTER_DAYS === '2190',
+  )
+  expect(erasing).toEqual(['manage-customer', 'sweep'])
+})
+
 test('a stage with a restored table keeps its own and uses the restored one only', () => {
   const restoredTable = { name: 'restored', streamLabel: '2026-11-21T10:05:00.000' }
   const restored = templatesOf({ ...production, restoredTable })

@@ -20,6 +20,7 @@ const settings = {
   hasSandboxBank: true,
   payoutsWaitForFunding: true,
   openPromptsMax: 5,
+  eraseAfterDays: 2_190,
   approvals: true,
   bankClientCertificate: { secretArn: 'secret' },
 }
@@ -43,6 +44,7 @@ test.each([
   ['payoutsWaitForFunding', 'PAYOUTS_WAIT_FOR_FUNDING'],
   ['defaultPromptsMax', 'OPEN_PROMPTS_MAX'],
   ['requiresApprovals', 'APPROVALS'],
+  ['eraseAfterDays', 'ERASE_AFTER_DAYS'],
   ['bankClientCertificateArn', 'BANK_CLIENT_CERTIFICATE_ARN'],
   ['functionPrefix', 'FUNCTION_PREFIX'],
   ['tableName', 'TABLE_NAME'],
