@@ -70,7 +70,7 @@ const withFile = async (
   }
 }
 
-/** Compares a statement: a file of the operator command, or the text that the console sends. */
+/** Compares a statement: a file of the operator command, or its bytes as characters from the console. */
 const compare = async (
   call: ConsoleCall,
   operate: Operate,
@@ -86,7 +86,7 @@ const compare = async (
     return reply.result as ReplyTo<typeof request>
   }
   return withFile('statement', async () => {
-    const parts = file ?? [Buffer.from(parsed.statement, 'utf8')]
+    const parts = file ?? [Buffer.from(parsed.statement, 'latin1')]
     const { report, ...rest } = await compareFile({ file: parts, date: parsed.date }, ask)
     return { result: { ...report, ...rest } satisfies LongResults['statement'] }
   })

@@ -102,7 +102,7 @@ test('the screen compares an uploaded statement', async () => {
   const upload = async (...lines: string[]) => {
     const buffer = Buffer.from(`${lines.join('\n')}\n`)
     const file = { name: 'statement.csv', mimeType: 'text/csv', buffer }
-    await page.getByLabel('CSV file').setInputFiles(file)
+    await page.getByLabel('CSV or camt.053').setInputFiles(file)
     await page.getByRole('button', { name: 'Compare' }).click()
   }
   const header = 'uuid,bank_reference,amount,currency,completed_at'
@@ -116,7 +116,7 @@ test('the screen compares an uploaded statement', async () => {
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download an example' }).click(),
   ])
-  await page.getByLabel('CSV file').setInputFiles(await download.path())
+  await page.getByLabel('CSV or camt.053').setInputFiles(await download.path())
   await page.getByRole('button', { name: 'Compare' }).click()
   await page.getByText('The statement agrees').waitFor()
 })

@@ -84,7 +84,7 @@ test.each([
   })
 })
 
-test('a call reconciles a day, and compares the text of a statement', async () => {
+test('a call reconciles a day, and compares the bytes of a statement', async () => {
   const options = { date: '2026-11-21' }
   const run = await operate({ noun: 'reconciliation', verb: 'run', options })
   expect(run.body.data).toMatchObject({ ...options, differences: 0 })
@@ -95,6 +95,10 @@ test('a call reconciles a day, and compares the text of a statement', async () =
   expect((await compare([header, ...rows].join('\n'))).body.data).toMatchObject({
     missing_here: { count: 1, sum: '100.00', examples: [{ line: 2, bank_reference: 'A-1' }] },
     ignored: 1,
+  })
+  const utf16 = Buffer.from(`\uFEFF${header}\nÉ-1,5.00,GHS,2026-11-21`, 'utf16le')
+  expect((await compare(utf16.toString('latin1'))).body.data).toMatchObject({
+    missing_here: { examples: [{ bank_reference: 'É-1' }] },
   })
   expect((await compare('amount')).body.error?.message).toContain('line 1: column currency')
   expect((await compare(header, 'XYZ')).body.error?.message).toBe('no such bank')

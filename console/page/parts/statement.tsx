@@ -60,6 +60,12 @@ const Comparison = ({ result }: { result: LongResults['statement'] }) => {
   )
 }
 
+/** Returns a character for each byte: the service knows the encoding of the bank's files. */
+const bytesOf = async (file: File): Promise<string> => {
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
+}
+
 /** Writes the completed debits of a bank as its statement, to try the comparison. */
 const exampleOf = async (bank: string, date: string): Promise<string> => {
   const debits = await operate('debit', 'list', { limit: '1000' })
@@ -86,7 +92,7 @@ export const Statement = ({ date }: { date: string }) => {
     setError(undefined)
     setResult(undefined)
     try {
-      const options = { bank, date, statement: await file.text() }
+      const options = { bank, date, statement: await bytesOf(file) }
       setResult(await operate('reconciliation', 'statement', options))
     } catch (thrown) {
       setError(thrown as Error)
@@ -118,8 +124,8 @@ export const Statement = ({ date }: { date: string }) => {
             </select>
           </label>
           <label>
-            CSV file
-            <input type="file" name="file" accept=".csv,text/csv" required />
+            CSV or camt.053
+            <input type="file" name="file" accept=".csv,.txt,.xml" required />
           </label>
           <button type="submit" disabled={isRunning}>
             {isRunning ? 'Comparing…' : 'Compare'}
@@ -129,7 +135,8 @@ export const Statement = ({ date }: { date: string }) => {
         {result && <Comparison result={result} />}
         {!result && !error && (
           <Empty title="No statement yet">
-            The columns are uuid or bank_reference, amount, currency and completed_at.
+            The columns are those of the bank&apos;s setting, or uuid or bank_reference, amount,
+            currency and completed_at.
           </Empty>
         )}
       </div>
