@@ -118,6 +118,8 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
     const upload = await call('customer', 'upload', { bank: 'GCB', rows })
     return { bank: 'GCB', file: 'customers.csv', ...upload }
   },
+  // The customer of the import.
+  'customer erase': () => ({ phone: '+233249999998', reason: 'Request 1' }),
   'debit reverse': async () => ({
     reference: await completed('sk_sandbox_demo'),
     reason: 'Dispute',
@@ -147,6 +149,7 @@ const readers: Record<string, { verb: string; options: (given: Options) => Optio
   'credential issue': { verb: 'list', options: ({ bank = '' }) => ({ bank }) },
   'customer link': { verb: 'list', options: ({ phone = '' }) => ({ phone }) },
   'customer import': { verb: 'list', options: () => ({ phone: '+233249999998' }) },
+  'customer erase': { verb: 'list', options: ({ phone = '' }) => ({ phone }) },
   'exception resolve': { verb: 'list', options: () => ({}) },
   'funding record': { verb: 'list', options: () => ({}) },
   'funding correct': { verb: 'list', options: () => ({}) },
@@ -182,7 +185,7 @@ test.each(approvable)(
     const change = made.find((one) => one.noun === noun && one.verb === verb)
     expect(change).toMatchObject({ by: ama, approved_by: kofi })
     const shown = (await show(id)).target
-    if (words === 'customer link') expect(shown).toEqual(HASH)
+    if ('phone' in options) expect(shown).toEqual(HASH)
     else expect(shown).toBe(target)
     const changed = { request: { from: null, to: `${noun} ${verb} ${shown}` } }
     expect(await changesOf(id)).toMatchObject([

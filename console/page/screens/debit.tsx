@@ -130,7 +130,7 @@ const Summary = ({ debit }: { debit: DebitResult }) => {
           ['Adjusted in', adjusted_in && <Link id={adjusted_in} mayWrap />],
         ]}
       />
-      {Object.keys(debit.metadata).length > 0 && (
+      {Object.keys(debit.metadata ?? {}).length > 0 && (
         <details>
           <summary>Metadata</summary>
           <Code label="Metadata" text={JSON.stringify(debit.metadata, null, 2)} />

@@ -50,7 +50,7 @@ const Kind = ({ exception: { kind, meaning, code, details, report, request } }: 
         <summary>
           <small>{row ? sources[row.source] : 'Report'}</small>
         </summary>
-        <Code label="Report" text={prettyJson(report)} />
+        {report !== null && <Code label="Report" text={prettyJson(report)} />}
         {code !== null && (
           <small>
             The service replied {code}
