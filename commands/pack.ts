@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 import { BUILT_PAGE, buildPage } from '../console/server/assets.ts'
 import { plain } from '../infra/bundles/build.ts'
 import { nodeModules, pruned } from '../infra/bundles/plugins.ts'
-import { thirdPartyNotices } from './third-party-notices.ts'
+import { billOfMaterials, thirdPartyNotices } from './third-party-notices.ts'
 
 /** `npm run -s pack`: bundles the commands without CDK and prints the path of the tarball. */
 
@@ -83,6 +83,8 @@ const manifest = {
   bundleDependencies: [SCALAR],
 }
 writeFileSync(join(FOLDER, 'package.json'), JSON.stringify(manifest, undefined, 2))
+const bill = billOfMaterials(manifest, ROOT, sources, [SCALAR])
+writeFileSync(join(FOLDER, 'sbom.cdx.json'), bill)
 const name = execFileSync('npm', ['pack', '--silent', '--pack-destination', dirname(FOLDER)], {
   cwd: FOLDER,
   encoding: 'utf8',

@@ -38,20 +38,44 @@ const noticeOf = (folder: string) => {
 }
 
 /**
- * Returns the licence texts of packages.
+ * Returns the folders of the packages of a bundle.
  * @param sources the paths of bundled files
  * @param whole packages that are copied with the packages that their files contain
  */
-export const thirdPartyNotices = (root: string, sources: string[], whole: string[]): string => {
+const foldersOf = (root: string, sources: string[], whole: string[]): string[] => {
   const modules = join(root, 'node_modules')
   const bundled = sources.flatMap(
     (path) => PACKAGE.exec(resolve(root, path.replace('(disabled):', '')))?.[0] ?? [],
   )
   const copied = whole.flatMap((name) => [...withDependencies(join(modules, name), modules)])
-  const notices = Map.groupBy(
-    [...new Set([...bundled, ...copied])].map(noticeOf),
-    ({ text }) => text,
-  )
+  return [...new Set([...bundled, ...copied])].sort()
+}
+
+/** Returns the software bill of materials of a bundle, as CycloneDX. It has no time, so it is reproducible. */
+export const billOfMaterials = (
+  { name, version, license }: Manifest,
+  ...packages: Parameters<typeof foldersOf>
+): string => {
+  const components = foldersOf(...packages).map((folder) => {
+    const { name, version, license } = manifestIn(folder)
+    const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`
+    const licenses = license ? [{ expression: license }] : []
+    return { type: 'library', 'bom-ref': purl, name, version, licenses, purl }
+  })
+  const bill = {
+    ...{ bomFormat: 'CycloneDX', specVersion: '1.6', version: 1 },
+    metadata: {
+      component: { type: 'application', name, version, licenses: [{ expression: license }] },
+    },
+    // npm can install a version in several folders.
+    components: [...new Map(components.map((one) => [one.purl, one])).values()],
+  }
+  return `${JSON.stringify(bill, undefined, 2)}\n`
+}
+
+/** Returns the licence texts of packages. */
+export const thirdPartyNotices = (...packages: Parameters<typeof foldersOf>): string => {
+  const notices = Map.groupBy(foldersOf(...packages).map(noticeOf), ({ text }) => text)
   const parts = [...notices].map(([text, packages]) => {
     const titles = new Set(packages.map(({ title }) => title))
     return [[...titles].sort().join('\n'), text].join('\n\n')

@@ -5,7 +5,7 @@ import { ROOT, run } from '../sandbox/localstack/run.ts'
 
 /**
  * Runs a task of the Python client in its virtual environment: `npm run test:python [PYTEST OPTIONS]`
- * checks and tests it, `npm run openapi:python` writes its wire types.
+ * checks and tests it, `npm run openapi:python` writes its wire types, `npm run release` builds it.
  */
 
 const FOLDER = join(ROOT, 'sdk/python')
@@ -20,9 +20,14 @@ const checks = [
   ['-m', 'pytest', ...options],
 ]
 
+const steps: Record<string, string[][]> = {
+  types: [['generate.py']],
+  build: [['-m', 'hatchling', 'build', '--target', 'wheel', '--directory', options[0] ?? '']],
+}
+
 await runCommand(async ({ signal }) => {
   const python = await installedPython(environment, print, signal)
-  for (const step of task === 'types' ? [['generate.py']] : checks) {
+  for (const step of steps[task ?? ''] ?? checks) {
     const code = await run([python, ...step], { cwd: FOLDER, onLine: print, signal })
     if (code !== 0) return code
   }

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const read = (file: string): string => readFileSync(file, 'utf8')
+
+test('the service, both clients and the change log have the same version', () => {
+  const { version } = JSON.parse(read('package.json'))
+  const client = JSON.parse(read('sdk/typescript/package.json')).version
+  const [, constant] = /VERSION = '(.+)'/.exec(read('sdk/typescript/src/version.ts')) ?? []
+  const [, python] =
+    /__version__ = "(.+)"/.exec(read('sdk/python/src/debit_collection/version.py')) ?? []
+  expect([client, constant, python]).toEqual([version, version, version])
+  const changes = read('CHANGELOG.md')
+  const [, released = ''] = /^## \[([0-9.]+)\]/m.exec(changes) ?? []
+  const [, next = ''] = /^This version becomes ([0-9.]+)\. /m.exec(changes) ?? []
+  expect([released, next]).toContain(version)
+})
