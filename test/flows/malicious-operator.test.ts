@@ -225,7 +225,9 @@ const factsOf = async (w: World) => {
   // One operator may resolve a debit alone, but not many at once.
   const [kept] = (await call('exception', 'show', { reference: w.kept })) as Shown[]
   const fundings: Shown[] = await call('funding', 'list', { limit: '1000' })
+  const changes: Shown[] = await call('change', 'list', { phone: w.phone })
   return {
+    areErased: changes.some(({ verb }) => verb === 'erase'),
     settings: await Promise.all([w.shop, w.fenced, 'other'].map(provider)),
     debits: await Promise.all([w.late, w.done, w.open.reference, w.other.reference].map(debit)),
     batches: await Promise.all([w.batch, w.failed].map(batch)),
