@@ -82,17 +82,16 @@ const suppressWildcards = (
   const { account = '<AWS::AccountId>', region = '<AWS::Region>' } = stage
   const arnOf = ({ bucketArn }: DataStack['reports']): string =>
     data.resolve(data.exportValue(bucketArn))['Fn::ImportValue']
-  const bucket = arnOf(data.reports)
-  const findings: Partial<Record<IamResource, string>> = {
-    'reports/settlements/*/STL-*': `${bucket}/settlements/*/STL-*`,
-    'reports/ledger/*': `${bucket}/ledger/*`,
-    'audit/*': `${arnOf(data.audit)}/*`,
-    'schedules/*': `arn:<AWS::Partition>:scheduler:${region}:${account}:schedule/<Schedules>/*`,
-    'network-interfaces': '*',
-    '*': '*',
+  const schedules = `arn:<AWS::Partition>:scheduler:${region}:${account}:schedule/<Schedules>/*`
+  const findingOf = (resource: IamResource): string | undefined => {
+    // Its construct has no wildcard of its own.
+    if (resource === 'log') return undefined
+    const [kind, ...path] = resource.split('/')
+    if (kind === 'reports' || kind === 'audit') return [arnOf(data[kind]), ...path].join('/')
+    return kind === 'schedules' ? schedules : '*'
   }
   for (const { resource } of roleStatements) {
-    const [finding, reason] = [findings[resource], wildcardReasons[resource]]
+    const [finding, reason] = [findingOf(resource), wildcardReasons[resource]]
     if (finding && reason) suppressNag(role, { [`IAM5[Resource::${finding}]`]: reason })
   }
 }
