@@ -21,7 +21,7 @@ TABLES = """
 CREATE TABLE IF NOT EXISTS orders (
   id TEXT PRIMARY KEY, pesewas INTEGER NOT NULL, reference TEXT, status TEXT NOT NULL DEFAULT 'open'
 );
-CREATE TABLE IF NOT EXISTS events (id TEXT PRIMARY KEY, subject TEXT NOT NULL, sequence INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS applied_events (subject TEXT PRIMARY KEY, sequence INTEGER NOT NULL);
 """
 
 service = AsyncDebitCollection(
@@ -47,13 +47,11 @@ class SqlStore:
 
     def apply(self, key: webhooks.EventKey, work: Callable[[Any], object], /) -> webhooks.Applied:
         with transaction() as db:
-            if db.execute("SELECT 1 FROM events WHERE id = ?", (key.id,)).fetchone():
-                return "duplicate"
-            later = "SELECT 1 FROM events WHERE subject = ? AND sequence >= ?"
+            later = "SELECT 1 FROM applied_events WHERE subject = ? AND sequence >= ?"
             if db.execute(later, (key.subject, key.sequence)).fetchone():
                 return "superseded"
             work(db)
-            db.execute("INSERT INTO events VALUES (?, ?, ?)", (key.id, key.subject, key.sequence))
+            db.execute("INSERT OR REPLACE INTO applied_events VALUES (?, ?)", (key.subject, key.sequence))
             return "applied"
 
 

@@ -1,6 +1,8 @@
 """The README's snippets run against a sandbox, in their order."""
 
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -41,3 +43,14 @@ def test_the_snippets_run(
     submission = {"uuid": "u", "amount": "1.00", "account_number": None}
     assert names["submit"](submission)["status"] == "rejected"
     assert testing.signed(completed, SECRET).headers["x-svc-event-id"] == "evt_3"
+
+
+@pytest.mark.parametrize("file", ["README.md", "examples/fastapi_shop.py"])
+def test_a_store_finds_an_event_by_an_index(file: str) -> None:
+    text = (ROOT / "sdk/python" / file).read_text()
+    table = r"CREATE TABLE IF NOT EXISTS \w+ \((?:[^()]|\([^()]*\))*\)"
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(";".join(re.findall(table, text)))
+        for query in re.findall(r"SELECT 1 FROM [^\"]*", text):
+            plan = db.execute(f"EXPLAIN QUERY PLAN {query}", ("x",) * query.count("?")).fetchall()
+            assert "SCAN" not in str(plan), query
