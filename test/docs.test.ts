@@ -68,6 +68,19 @@ test('every relative link of the docs leads to a file and an anchor', () => {
   expect(broken).toEqual([])
 })
 
+test('the READMEs of the packages have no link that leaves the package', () => {
+  const links = globSync('sdk/*/README.md').flatMap((page) =>
+    groups(read(page), /\]\(([^)\s]+)\)/g),
+  )
+  expect(links.filter((link) => !/^(?:#|[a-z]+:)/.test(link))).toEqual([])
+})
+
+test('each package has the licence of the service', () => {
+  for (const file of ['sdk/typescript/LICENSE', 'sdk/python/LICENSE']) {
+    expect(read(file)).toBe(read('LICENSE'))
+  }
+})
+
 test('each duty of docs/compliance.md has a control with a proof, or is not met', () => {
   const [, table = ''] = /^## Duties\n\n((?:\|.*\n)+)/m.exec(read('docs/compliance.md')) ?? []
   const rows = table.trim().split('\n').slice(2)

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { freePort } from '../../sandbox/local-server.ts'
 import manifest from '../../sdk/typescript/package.json' with { type: 'json' }
 import {
   type Amount,
@@ -315,4 +316,11 @@ test.each(cases.refused_options.map(camelCased))(
 
 test.each(cases.refused_ids)('a reference %o is refused: it would change the path', (reference) => {
   return expect(client().get(reference)).rejects.toThrow(TypeError)
+})
+
+test('the error of a refused connection names its reason', async () => {
+  const port = await freePort()
+  const options = { apiKey: 'sk_1', baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 }
+  const failure = new DebitCollection(options).get('DCS-1')
+  await expect(failure).rejects.toThrow(`failed: connect ECONNREFUSED 127.0.0.1:${port}`)
 })

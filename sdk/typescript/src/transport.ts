@@ -105,7 +105,7 @@ export const openTransport = (options: ClientOptions) => {
       if (cause instanceof ApiError) throw cause
       call.signal?.throwIfAborted()
       if (limit.aborted) throw new RequestTimeoutError('No complete reply in time', { cause })
-      throw new NetworkError('The connection failed', { cause })
+      throw new NetworkError(`The connection failed${reasonOf(cause)}`, { cause })
     }
   }
 
@@ -170,6 +170,13 @@ const targetOf = ({ path, params = {}, query = {} }: Request): string => {
     if (value !== undefined) search.set(name, String(value))
   }
   return search.size === 0 ? filled : `${filled}?${search}`
+}
+
+/** Returns the reason that Node nests in the error of fetch. */
+const reasonOf = (error: unknown): string => {
+  const { message, code } = ((error as Error).cause ?? {}) as { message?: string; code?: string }
+  const reason = message || code
+  return reason ? `: ${reason}` : ''
 }
 
 const headersOf = async (
