@@ -1,37 +1,43 @@
+import { functionRows } from '../infra/definitions/functions.ts'
+import { scenarios } from '../sandbox/scenarios/catalogue.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
 
 /** Completes commands, nouns, verbs and options in shells. */
 
-export const shells = ['bash', 'zsh', 'fish']
-
 const TARGETS = ['--port', '--stage', '--output', '--watch', '--help']
 
 type CompletionRow = {
-  name: string
-  /** The words after the name: verbs, or the words of a command. */
+  /** A command, a noun, or a noun and a verb. */
+  after: readonly string[]
   next: readonly string[]
-  /** The words after these. */
-  rest: readonly string[]
 }
 
-const nounRows: CompletionRow[] = Object.entries(nouns).map(([name, { verbs }]) => {
-  const options = Object.values(verbs).flatMap(({ options }) =>
-    Object.keys(options.entries).map((option) => `--${option}`),
-  )
-  return { name, next: Object.keys(verbs), rest: [...new Set([...options, ...TARGETS])] }
-})
+const nounRows: CompletionRow[] = Object.entries(nouns).flatMap(([noun, { verbs }]) => [
+  { after: [noun], next: Object.keys(verbs) },
+  ...Object.entries(verbs).map(([verb, { options }]) => {
+    const own = Object.keys(options.entries).map((option) => `--${option}`)
+    return { after: [noun, verb], next: [...own, ...TARGETS] }
+  }),
+])
+
+/** Names that a command takes as its first word. */
+const names: Record<string, readonly string[]> = {
+  invoke: functionRows.map(({ name }) => name),
+  trigger: scenarios.map(({ name }) => name),
+}
 
 const bash = (words: readonly string[], rows: readonly CompletionRow[]): string => {
   const cases = rows.map(
-    ({ name, next, rest }) =>
-      `    ${name}) next="${next.join(' ')}"; rest="${rest.join(' ')}" ;;\n`,
+    ({ after, next }) => `    "${after.join(' ')}") next="${next.join(' ')}" ;;\n`,
   )
   return `_debit() {
-  local next="" rest="" word="\${COMP_WORDS[COMP_CWORD]}"
-  case "\${COMP_WORDS[1]}" in
+  local next="" word="\${COMP_WORDS[COMP_CWORD]}" after="\${COMP_WORDS[1]}"
+  case "$after" in ${Object.keys(nouns).join('|')})
+    if [ "$COMP_CWORD" -gt 2 ]; then after="$after \${COMP_WORDS[2]}"; fi ;;
+  esac
+  case "$after" in
 ${cases.join('')}  esac
-  if [ "$COMP_CWORD" -eq 1 ]; then next="${words.join(' ')}"
-  elif [ "$COMP_CWORD" -gt 2 ]; then next="$rest"; fi
+  if [ "$COMP_CWORD" -eq 1 ]; then next="${words.join(' ')}"; fi
   COMPREPLY=($(compgen -W "$next" -- "$word"))
 }
 complete -o default -F _debit debit
@@ -46,9 +52,9 @@ const fish: typeof bash = (words, rows) =>
   [
     `complete -c debit -f`,
     `complete -c debit -n __fish_use_subcommand -a "${words.join(' ')}"`,
-    ...rows.map(({ name, next, rest }) => {
-      const all = [...new Set([...next, ...rest])].join(' ')
-      return `complete -c debit -n "__fish_seen_subcommand_from ${name}" -a "${all}"`
+    ...rows.map(({ after, next }) => {
+      const seen = after.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ')
+      return `complete -c debit -n "${seen}" -a "${next.join(' ')}"`
     }),
     '',
   ].join('\n')
@@ -65,8 +71,8 @@ export const completionOf = (
   commands: Record<string, { words: string }>,
 ): string | undefined => {
   const rows = Object.entries(commands).map(([name, command]) => {
-    const own = [...command.words.split(' '), '--help']
-    return { name, next: own, rest: own }
+    const own = [...(names[name] ?? []), ...command.words.split(' '), '--help']
+    return { after: [name], next: own }
   })
   return Object.hasOwn(scripts, shell) ? scripts[shell]?.(words, [...nounRows, ...rows]) : undefined
 }

@@ -1,6 +1,5 @@
 import manifest from '../package.json' with { type: 'json' }
 import { nouns } from '../shared/operator/catalogue.ts'
-import { completionOf, shells } from './completion.ts'
 import { commandLine, misuse, printAndExit, unknownWord } from './terminal/arguments.ts'
 
 /** `debit COMMAND`: all commands of the service, also in the packed tarball (commands/pack.ts). */
@@ -67,6 +66,8 @@ const commands: Record<string, CommandRow> = {
   },
 }
 
+const shells = ['bash', 'zsh', 'fish']
+
 const others = {
   completion: {
     summary: `prints the completion of a shell: ${shells.join(', ')}`,
@@ -92,7 +93,13 @@ ${rowsOf(nouns)}
 // The package contains its SDK, so the advice to upgrade Node would not help.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
+const [first, ...rest] = process.argv.slice(2)
+if (first === 'help' && rest.length > 0) process.argv.splice(2, rest.length + 1, ...rest, '--help')
 const [word = ''] = process.argv.slice(2)
+// npx ends at a signal without its command.
+const parent = process.ppid
+const endWithParent = () => process.ppid !== parent && process.kill(process.pid, 'SIGTERM')
+if (process.env.npm_lifecycle_event === 'npx') setInterval(endWithParent, 500).unref()
 const words = [...Object.keys({ ...commands, ...others, ...nouns }), 'reconcile']
 if (word === '' || word === 'help' || word === '--help' || word === '-h') printAndExit(help())
 if (word === '--version' || word === '-v') printAndExit(`${manifest.version}\n`)
@@ -102,6 +109,7 @@ if (word === 'completion') {
   if (shell === '--help' || shell === '-h')
     printAndExit(`${others.completion.summary}\n\n${usage}\n`)
   if (shell === '' || extra.length > 0) misuse(usage)
+  const { completionOf } = await import('./completion.ts')
   const script = completionOf(shell, words, { ...commands, ...others })
   printAndExit(script ?? misuse(await unknownWord('shell', shell, shells)))
 }
@@ -111,4 +119,4 @@ if (Object.hasOwn(commands, word)) {
   // Short forms of the operator command.
 } else if (Object.hasOwn(nouns, word) || word === 'reconcile') {
   await import('./operator.ts')
-} else misuse(await unknownWord('command', word, words))
+} else misuse(await unknownWord('command', word, [...words, '--help', '--version']))

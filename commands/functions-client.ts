@@ -1,6 +1,7 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { resourceName } from '../infra/definitions/resource-name.ts'
 import { parseJson } from '../shared/domain/json.ts'
+import { commandLine } from './terminal/arguments.ts'
 
 /** Invokes functions through the Lambda API, on AWS or in the local sandbox. */
 export type FunctionTarget = { port: number } | { stage: string }
@@ -45,7 +46,7 @@ const explanations: Record<string, (name: string) => string> = {
 }
 
 export const noSandbox = (port: number): string =>
-  `No sandbox answers at port ${port}: start it with npm run sandbox`
+  `No sandbox answers at port ${port}: start it with ${commandLine('sandbox')}`
 
 const explain = (error: SdkError, target: FunctionTarget, name: string): string => {
   if ('port' in target && error.code === 'ECONNREFUSED') {

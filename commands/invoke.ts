@@ -1,10 +1,16 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { functionRows } from '../infra/definitions/functions.ts'
 import { InvocationFailure, invokeFunction } from './functions-client.ts'
 import { misuse, portIn, readArguments, unknownWord } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
 
 /** `debit invoke FUNCTION [EVENT.json]`: prints the function's reply. */
+
+// In the packed command they are next to it.
+const packed = new URL('events/', import.meta.url)
+const EVENTS = existsSync(packed) ? packed : new URL('../events/', import.meta.url)
 
 const names: string[] = functionRows.map((row) => row.name)
 
@@ -14,14 +20,15 @@ const { values, positionals, refuse } = await readArguments({
   summary: `Invokes a function of a sandbox and prints its reply. Functions: ${names.join(', ')}.`,
   options: { port: { type: 'string', default: '3000' } },
 })
-const [name = '', file = `events/${name}.json`, ...others] = positionals
+const [name = '', own, ...others] = positionals
 if (name === '' || others.length > 0) refuse()
 if (!names.includes(name)) misuse(await unknownWord('function', name, names))
 const port = portIn(values.port, refuse)
 
+const file = own ?? fileURLToPath(new URL(`${name}.json`, EVENTS))
 const event = await readFile(file, 'utf8')
   .then((text) => JSON.parse(text) as unknown)
-  .catch((error: Error) => fail(`${file}: ${error.message}`))
+  .catch((error: Error) => fail(`${file}: ${error.message}`, 2))
 
 try {
   const reply = await invokeFunction({ port }, name, event)

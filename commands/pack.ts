@@ -15,7 +15,13 @@ const SCALAR = '@scalar/api-reference'
 
 /** Features that Node 20 lacks. */
 const POLYFILLS = [
-  ...['async-disposable-stack/index', 'json/index', 'map/group-by', 'object/group-by'],
+  ...[
+    'array/from-async',
+    'async-disposable-stack/index',
+    'json/index',
+    'map/group-by',
+    'object/group-by',
+  ],
   ...['promise/with-resolvers', 'regexp/escape'],
 ].map((feature) => join(ROOT, `node_modules/core-js/actual/${feature}.js`))
 
@@ -46,7 +52,9 @@ writeFileSync(debit, `#!/usr/bin/env node\n${readFileSync(debit, 'utf8')}`)
 for (const file of ['pages.css', 'icon.svg']) {
   cpSync(join(ROOT, 'sandbox/pages', file), join(FOLDER, file))
 }
-cpSync(join(ROOT, 'docs'), join(FOLDER, 'docs'), { recursive: true })
+for (const folder of ['docs', 'events']) {
+  cpSync(join(ROOT, folder), join(FOLDER, folder), { recursive: true })
+}
 const scalar = JSON.parse(readFileSync(join(ROOT, 'node_modules', SCALAR, 'package.json'), 'utf8'))
 const scripts = join('node_modules', SCALAR, 'dist/browser')
 cpSync(join(ROOT, scripts), join(FOLDER, scripts), {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { expectOneLine, runScript } from '../support/commands.ts'
@@ -31,7 +32,8 @@ test('the completion has the options of each command, and `completion --help` pr
   for (const command of COMMANDS.filter((name) => name !== 'operator')) {
     const help = (await debit(command, '--help')).stdout
     const [, usage = ''] = /^usage: (.*)$/m.exec(help) ?? []
-    const [, completed = ''] = new RegExp(`^ +${command}\\) next="([^"]*)"`, 'm').exec(stdout) ?? []
+    const [, completed = ''] =
+      new RegExp(`^ +"${command}"\\) next="([^"]*)"`, 'm').exec(stdout) ?? []
     const options = new Set([...(usage.match(/--[a-z-]+/g) ?? []), '--help'])
     expect(new Set(completed.match(/--[a-z-]+/g)), command).toEqual(options)
   }
@@ -39,6 +41,29 @@ test('the completion has the options of each command, and `completion --help` pr
     code: 0,
     stdout: expect.stringContaining('usage: debit completion bash | zsh | fish\n'),
   })
+})
+
+test('`debit help` prints the usage of a command, a noun and a verb', async () => {
+  for (const words of [['sandbox'], ['completion'], ['provider'], ['provider', 'show']]) {
+    expect(await debit('help', ...words)).toEqual(await debit(...words, '--help'))
+  }
+})
+
+test('the shell bash completes the options of a verb only, and functions and scenarios', async () => {
+  const { stdout } = await debit('completion', 'bash')
+  const completed = (...words: string[]): string[] => {
+    const list = ['debit', ...words].map((word) => `'${word}'`).join(' ')
+    const set = `COMP_WORDS=(${list}); COMP_CWORD=${words.length}`
+    const script = `${stdout}${set}; _debit; echo "\${COMPREPLY[@]}"`
+    return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split(' ')
+  }
+  expect(completed('provider', 'sh')).toEqual(['show'])
+  expect(completed('provider', 'show', '--')).toEqual(
+    '--provider --port --stage --output --watch --help'.split(' '),
+  )
+  expect(completed('trigger', 'late-')).toEqual(['late-completion'])
+  expect(completed('invoke', 'charge', '--p')).toEqual(['--port'])
+  expect(completed('invoke', 'char')).toEqual(['charge'])
 })
 
 test('`debit --version` prints the version', async () => {
@@ -49,6 +74,8 @@ test('`debit --version` prints the version', async () => {
 test.each([
   [['debits', 'list'], 'unknown command debits; did you mean debit?'],
   [['triger'], 'unknown command triger; did you mean trigger?'],
+  [['--verison'], 'unknown command --verison; did you mean --version?'],
+  [['completion', 'tcsh'], 'unknown shell tcsh; known: bash, zsh, fish'],
   [['xyz'], 'unknown command xyz; known: sandbox, '],
   [['clock', 'show', '--prot', '1'], 'unknown option --prot; did you mean --port?'],
   [['clock', 'advnce'], 'unknown verb advnce; did you mean advance?'],

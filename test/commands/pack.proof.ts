@@ -4,7 +4,8 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { bankServer } from '../../sdk/typescript/src/bank-server.ts'
-import { printedBy, runScript, useCommands } from '../support/commands.ts'
+import { expectOneLine, printedBy, runScript, useCommands } from '../support/commands.ts'
+import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
 import { CHARGE, chargeBody } from '../support/requests.ts'
 import { whileListening } from '../support/servers.ts'
@@ -59,6 +60,25 @@ test.each(versions)('the sandbox of the package accepts a charge on %s', async (
   const pages = await Promise.all(paths.map((path) => fetch(address + path)))
   expect(pages.map(({ status }) => status)).toEqual(paths.map(() => 200))
   expect(sandbox.printed.err).toBe('')
+})
+
+test('the package invokes a function with its sample event, or names the command of a sandbox', async () => {
+  const sandbox = start([join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0'])
+  const port = await printedBy(sandbox, /^ready http:\S+:(\d+)$/m)
+  const invoke = (...words: string[]) =>
+    runScript([join(folder, 'package/debit.mjs'), 'invoke', 'charge', ...words])
+  const { stdout, stderr } = await invoke('--port', port)
+  expect({ status: JSON.parse(stdout).statusCode, stderr }).toEqual({ status: 202, stderr: '' })
+  const line = 'No sandbox answers at port 1: start it with debit sandbox'
+  expectOneLine(await invoke('--port', '1'), line)
+})
+
+test('the sandbox that npx started ends with npx', async () => {
+  const words = `exec --yes --offline --package ${tarball} -- debit sandbox --port 0`.split(' ')
+  const npx = start(words, { ...process.env, npm_config_cache: newFolder() }, 'npm')
+  const address = await printedBy(npx, /^ready (http:\S+)$/m)
+  npx.child.kill('SIGTERM')
+  await eventually(() => expect(fetch(`${address}/sandbox/clock`)).rejects.toThrow('fetch failed'))
 })
 
 test('the bank-check of the package checks a bank', async () => {

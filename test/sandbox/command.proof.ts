@@ -176,8 +176,8 @@ test.each([
 })
 
 test.each([
-  [['charge', '--port', '1'], 1, 'No sandbox answers'],
-  [['charge', 'no-such-file.json'], 1, 'no-such-file.json: '],
+  [['charge', '--port', '1'], 1, 'No sandbox answers at port 1: start it with debit sandbox'],
+  [['charge', 'no-such-file.json'], 2, 'no-such-file.json: '],
   [['charg'], 2, 'unknown function charg; did you mean charge?'],
   [['charge', '--colour', 'red'], 2, 'usage: '],
   [['charge', '--port', 'x'], 2, '--port: must be a port'],
