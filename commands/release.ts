@@ -7,7 +7,7 @@ import { stageNames } from '../infra/definitions/stages.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { readArguments } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
-import { billOfMaterials, thirdPartyNotices } from './third-party-notices.ts'
+import { billOfMaterials, pythonComponent, thirdPartyNotices } from './third-party-notices.ts'
 
 /** `npm run -s release`: builds what a release consists of, with its bills of materials and digests. */
 
@@ -72,15 +72,14 @@ const buildSandbox = (): void => {
   cpSync('dist/package/sbom.cdx.json', join(FOLDER, 'sandbox.cdx.json'))
 }
 
-/** The clients have no packages inside; the TypeScript client depends on none. */
+/** The clients have no packages inside; the Python client depends on httpx, the other one on none. */
 const buildClients = (): void => {
   run('npm', ['pack', '--silent', '--pack-destination', FOLDER], join(ROOT, 'sdk/typescript'))
   run('node', ['proofs/python-client.ts', 'build', FOLDER])
   const names = { typescript: 'debit-collection', python: 'debit-collection' }
   for (const [language, name] of Object.entries(names)) {
     const bill = JSON.parse(billOfMaterials({ ...manifest, name }, ROOT, [], []))
-    const httpx = { type: 'library', name: 'httpx', purl: 'pkg:pypi/httpx' }
-    if (language === 'python') bill.components.push(httpx)
+    if (language === 'python') bill.components.push(pythonComponent('httpx'))
     writeFileSync(
       join(FOLDER, `${language}-client.cdx.json`),
       `${JSON.stringify(bill, undefined, 2)}\n`,

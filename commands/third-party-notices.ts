@@ -73,6 +73,14 @@ export const billOfMaterials = (
   return `${JSON.stringify(bill, undefined, 2)}\n`
 }
 
+/** Returns the component of a Python package, in the version that the client's tests run with. */
+export const pythonComponent = (name: string) => {
+  const file = join(import.meta.dirname, '../sdk/python/requirements.txt')
+  const [, version] = new RegExp(`^${name}==(\\S+)`, 'm').exec(readFileSync(file, 'utf8')) ?? []
+  const purl = `pkg:pypi/${name}@${version}`
+  return { type: 'library', 'bom-ref': purl, name, version, purl }
+}
+
 /** Returns the licence texts of packages. */
 export const thirdPartyNotices = (...packages: Parameters<typeof foldersOf>): string => {
   const notices = Map.groupBy(foldersOf(...packages).map(noticeOf), ({ text }) => text)

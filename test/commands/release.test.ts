@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { pythonComponent } from '../../commands/third-party-notices.ts'
 
 const read = (file: string): string => readFileSync(file, 'utf8')
 
@@ -14,4 +15,12 @@ test('the service, both clients and the change log have the same version', () =>
   const [, released = ''] = /^## \[([0-9.]+)\]/m.exec(changes) ?? []
   const [, next = ''] = /^This version becomes ([0-9.]+)\. /m.exec(changes) ?? []
   expect([released, next]).toContain(version)
+})
+
+test('the bill of materials of the Python client has the tested version of httpx', () => {
+  const tested = /^httpx==(.*)$/m.exec(read('sdk/python/requirements.in'))?.[1]
+  expect(pythonComponent('httpx')).toMatchObject({
+    version: tested,
+    purl: `pkg:pypi/httpx@${tested}`,
+  })
 })
