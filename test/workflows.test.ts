@@ -1,7 +1,10 @@
-import { globSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { stageNames } from '../infra/definitions/stages.ts'
+import { newFolder } from './support/folders.ts'
 
 /** The rules for the workflows of GitHub Actions. */
 
@@ -17,7 +20,7 @@ type Job = {
   with?: Record<string, string>
 }
 type Workflow = {
-  on: { push?: { tags?: string[] } }
+  on: { push?: { tags?: string[] }; workflow_call?: null }
   permissions?: Permissions
   concurrency?: object
   jobs: Record<string, Job>
@@ -30,6 +33,7 @@ const workflows = files.map((file): Workflow => parse(read(file)))
 const jobs = workflows.flatMap((one) => Object.values(one.jobs))
 
 const CAN_SIGN_IN = { contents: 'read', 'id-token': 'write' }
+const CAN_RELEASE = { contents: 'write', 'id-token': 'write', attestations: 'write' }
 
 test('every action is pinned by commit, with its version as a comment', () => {
   const used = files.flatMap((file) => read(file).match(/uses: .*/g) ?? [])
@@ -45,22 +49,27 @@ test('an action has one version in all workflows', () => {
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
 })
 
-test('the workflows read the repository; only the jobs of deployments can get tokens', () => {
+test('the workflows read the repository; only the jobs of deployments and of the release can get tokens', () => {
   for (const one of workflows) expect(one.permissions).toEqual({ contents: 'read' })
   const permitted = jobs.filter(({ permissions }) => permissions)
-  expect(permitted.map(({ permissions }) => permissions)).toEqual(Array(3).fill(CAN_SIGN_IN))
-  expect(permitted).toEqual([
-    ...Object.values(workflow('deploy-stage').jobs),
-    ...Object.values(workflow('deploy').jobs),
-  ])
+  const expected = [...Array(3).fill(CAN_SIGN_IN), CAN_RELEASE]
+  expect(permitted.map(({ permissions }) => permissions)).toEqual(expect.arrayContaining(expected))
+  expect(permitted).toHaveLength(expected.length)
+  expect(permitted).toEqual(
+    expect.arrayContaining([
+      ...Object.values(workflow('deploy-stage').jobs),
+      ...Object.values(workflow('deploy').jobs),
+      workflow('release').jobs.release,
+    ]),
+  )
 })
 
 test('a checkout leaves no credentials for later steps', () => {
   const checkouts = jobs
     .flatMap(({ steps = [] }) => steps)
     .filter(({ uses }) => uses?.startsWith('actions/checkout@'))
-  expect(checkouts).toHaveLength(2)
-  for (const step of checkouts) expect(step.with).toEqual({ 'persist-credentials': false })
+  expect(checkouts).toHaveLength(3)
+  for (const step of checkouts) expect(step.with).toMatchObject({ 'persist-credentials': false })
 })
 
 test('no script contains an expression, whose value could be a command', () => {
@@ -91,4 +100,36 @@ test('a stage is deployed in its environment and then verified', () => {
     'npx cdk deploy --all -c stage="$STAGE" --require-approval never',
     'npm run smoke -- --stage "$STAGE"',
   ])
+})
+
+test('a release runs the checks, builds without a token, and attests the files of SHA256SUMS', () => {
+  const { on, jobs: steps } = workflow('release')
+  expect(on).toEqual({ push: { tags: ['v*'] } })
+  expect(workflow('ci').on).toHaveProperty('workflow_call')
+  expect(steps.check?.uses).toBe('./.github/workflows/ci.yml')
+  expect([steps.build?.needs, steps.release?.needs]).toEqual(['check', 'build'])
+  expect(steps.build?.steps?.map(({ run }) => run)).toContain('npm run -s release -- --check')
+  const released = steps.release?.steps ?? []
+  const indexOf = (text: string) =>
+    released.findIndex(({ uses = '', run = '' }) => (uses + run).includes(text))
+  const order = ['sha256sum --check SHA256SUMS', 'actions/attest-', 'gh release create']
+  expect(order.map(indexOf)).toEqual([1, 2, 3])
+  expect(released[2]?.with).toEqual({ 'subject-checksums': 'release/SHA256SUMS' })
+  expect(released.filter(({ run }) => run?.includes('npm ci'))).toEqual([])
+})
+
+test('a release without a section of its version in CHANGELOG.md stops before the upload', () => {
+  const script = workflow('release').jobs.build?.steps?.find(({ run }) => run?.includes('awk'))?.run
+  const folder = newFolder()
+  mkdirSync(join(folder, 'dist'))
+  const changes = '## [Unreleased]\n\n- b\n\n## [0.1.0] - 2026-12-01\n\n- a\n\n## [0.0.9]\n'
+  writeFileSync(join(folder, 'CHANGELOG.md'), changes)
+  const run = (tag: string) =>
+    spawnSync('bash', ['-e', '-c', script ?? ''], {
+      cwd: folder,
+      env: { ...process.env, GITHUB_REF_NAME: tag },
+    })
+  expect(run('v0.1.0').status).toBe(0)
+  expect(readFileSync(join(folder, 'dist/notes.md'), 'utf8').trim()).toBe('- a')
+  expect(run('v0.2.0').status).toBe(1)
 })
