@@ -111,7 +111,7 @@ if (word === 'completion') {
   if (shell === '' || extra.length > 0) misuse(usage)
   const { completionOf } = await import('./completion.ts')
   const script = completionOf(shell, words, { ...commands, ...others })
-  printAndExit(script ?? misuse(await unknownWord('shell', shell, shells)))
+  printAndExit(script ?? misuse(`unknown shell ${shell}; known: ${shells.join(', ')}`))
 }
 if (Object.hasOwn(commands, word)) {
   process.argv.splice(2, 1)

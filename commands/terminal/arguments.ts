@@ -21,7 +21,7 @@ export const unknownWord = async (
   // Loaded here, because it delays the first line of the sandbox.
   const { closest, distance } = await import('fastest-levenshtein')
   const nearest = known.length > 0 ? closest(word, known as string[]) : ''
-  const isNear = nearest !== '' && distance(word, nearest) <= nearest.length / 3
+  const isNear = nearest !== '' && distance(word, nearest) <= Math.max(2, nearest.length / 3)
   return isNear
     ? `unknown ${kind} ${word}; did you mean ${nearest}?`
     : `unknown ${kind} ${word}; known: ${known.join(', ')}`
