@@ -6,7 +6,9 @@ import { openRequest } from '../../shared/domain/debits/reversal-request.ts'
 import { type Day, dayAfter } from '../../shared/domain/time.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { keys } from '../../shared/store/keys.ts'
+import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
 import { findRun } from '../../shared/store/settlement/reconciliations.ts'
+import { remove } from '../../shared/store/table.ts'
 import { sweepOverdue } from '../../shared/sweep/overdue.ts'
 import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
 import { still } from '../support/examples.ts'
@@ -68,6 +70,17 @@ test('the jobs log each broken invariant and count the differences, once for eac
     ...{ openParts: 0, endedAt: runtime.now() },
     sealed: expect.stringMatching(/^[0-9a-f]{64}$/),
   })
+})
+
+test('a repeated end of a run seals the day, and stores no balances again', async () => {
+  await exampleDay()
+  await logged()
+  expect((await findClosing(TODAY))?.day).toBe(TODAY)
+  await remove(keys.ledger(TODAY))
+  await overwrite(keys.reconciliation(TODAY), { sealed: '' })
+  await perform()
+  expect(await findClosing(TODAY)).toBeUndefined()
+  expect((await findRun(TODAY))?.sealed).toMatch(/^[0-9a-f]{64}$/)
 })
 
 test('the night counts open exceptions, and the payouts of earlier days alone', async () => {
