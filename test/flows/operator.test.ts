@@ -80,7 +80,7 @@ test('a provider is listed, keeps its settings, and can call only while it is en
   )
   const before = await service.call('provider', 'show', { provider })
   const disabled = await service.call('provider', 'disable', { provider })
-  expect(disabled).toEqual({ ...before, status: 'suspended' })
+  expect(disabled).toEqual({ ...before, status: 'suspended', open: [] })
   expect(codeOf(await service.get(BANKS, credential))).toBe('403/1403')
   expect(await service.call('provider', 'enable', { provider })).toEqual(before)
   expect(codeOf(await service.get(BANKS, credential))).toBe('200')
