@@ -72,6 +72,9 @@ test('a stage offers only the screens of functions that the credentials may invo
     await page.getByRole('link', { name: 'Webhooks' }).waitFor({ state: 'detached' })
     await page.goto(`${address}#/webhooks`)
     await page.getByText('do not allow invoking manage-webhook').waitFor()
+    // The first screen may ask for a denied list before the permissions are known.
+    const others = (await problemsAtEnd()).filter((problem) => !problem.includes('502'))
+    expect(others).toEqual([])
   })
 })
 
