@@ -68,7 +68,10 @@ export const codeStatements = (
     ),
     ...journals.map((access) => allow(objectActions[access], 'reports/ledger/*')),
     ...audit.map((access) => allow(objectActions[access], 'audit/*')),
-    ...exports.map((access) => allow(objectActions[access], 'reports/exports/*')),
+    // The bucket removes parts of an export that fails.
+    ...exports.map((access) =>
+      allow(access === 'write' ? ['s3:PutObject'] : objectActions.read, 'reports/exports/*'),
+    ),
     ...invokes.map((name) => allow(['lambda:InvokeFunction'], `function/${name}`)),
   ]
 }

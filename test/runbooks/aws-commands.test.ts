@@ -12,7 +12,16 @@ import { wordsOf } from './page.ts'
 const models: Record<string, object> = { cloudformation, dynamodb, lambda, secretsmanager, sqs }
 
 /** Services without a client in this project. */
-const UNMODELLED = ['apigateway', 'backup', 'cloudwatch', 'deploy', 'kms', 'service-quotas', 'sts']
+const UNMODELLED = [
+  'apigateway',
+  'backup',
+  'cloudwatch',
+  'deploy',
+  'kms',
+  's3',
+  'service-quotas',
+  'sts',
+]
 
 /** Options of the AWS CLI itself. */
 const GLOBAL = ['query', 'output', 'region', 'cli-binary-format']

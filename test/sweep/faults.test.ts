@@ -120,7 +120,7 @@ test.each<[string, string, () => void]>([
 
 test.each([
   ['that fail', 'BATCH'],
-  ['of an unknown kind', 'LATER#1'],
+  ['of an unknown kind', 'UNKNOWN#1'],
 ])('a debit times out though six hundred items %s are before it in its shard', async (_, sk) => {
   const debit = followed()
   failing(shardOf(debit), 600, sk)
