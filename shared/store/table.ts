@@ -181,6 +181,13 @@ export const itemsQuery = (pk: string, condition?: string, values?: Item) => ({
   ConsistentRead: true,
 })
 
+/** Returns the query of a partition whose sort keys begin with a time, strongly consistent. */
+export const timesQuery = (pk: string, { from, before }: Span) =>
+  itemsQuery(pk, 'sk BETWEEN :from AND :before', {
+    ':from': from.toISOString(),
+    ':before': before.toISOString(),
+  })
+
 /** Returns the query of an item collection, strongly consistent. */
 export const collectionQuery = ({ pk, prefix }: Collection) =>
   prefix ? itemsQuery(pk, 'begins_with(sk, :prefix)', { ':prefix': prefix }) : itemsQuery(pk)

@@ -37,14 +37,8 @@ export const listAccesses = async (customer: string, limit: number): Promise<Acc
 }
 
 /** Lists the reads of a span of time as they are stored, strongly consistent. */
-export async function* accessItemsWithin({ from, before }: db.Span) {
-  const [first, last] = [from.toISOString(), before.toISOString()]
-  const { pk } = keys.access('')
-  const query = db.itemsQuery(pk, 'sk BETWEEN :from AND :before', {
-    ':from': first,
-    ':before': last,
-  })
-  for await (const page of db.queryPages(query)) {
+export async function* accessItemsWithin(span: db.Span) {
+  for await (const page of db.queryPages(db.timesQuery(keys.access('').pk, span))) {
     for (const item of page) {
       const { expiresAt, ...access } = db.withoutKeys<db.Item>(item)
       yield { ...access, id: String(item.sk), at: String(item.at) }

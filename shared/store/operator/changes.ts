@@ -69,13 +69,7 @@ export const putChange = async (recording: Recording, options: Fields): Promise<
 const fromItem = ({ byCustomer, ...item }: db.Item): Change =>
   fromStored<Change>(db.withoutKeys(item), { at: true })
 
-const itemPages = ({ from, before }: db.Span) =>
-  db.queryPages(
-    db.itemsQuery(keys.changes.pk, 'sk BETWEEN :from AND :before', {
-      ':from': from.toISOString(),
-      ':before': before.toISOString(),
-    }),
-  )
+const itemPages = (span: db.Span) => db.queryPages(db.timesQuery(keys.changes.pk, span))
 
 /** Lists the changes of a span of time, oldest first, strongly consistent. */
 export async function* changesWithin(span: db.Span): AsyncGenerator<Change> {
