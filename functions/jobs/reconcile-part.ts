@@ -42,8 +42,8 @@ const end = async (run: store.ReconciliationRun, runtime: Pick<Runtime, 'now'>):
     ...{ number, checked, differences },
   }))
   const summary = { checked_at: checkedAt, differences, invariants }
-  const { sha256 } = await sealNight({ date: run.date, result: summary }, runtime)
-  await store.markSealed(run.id, sha256)
+  const sealed = await sealNight({ date: run.date, result: summary }, runtime)
+  if (sealed) await store.markSealed(run.id, sealed.sha256)
 }
 
 /** Bounds the log record; the operator command lists more. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { Upload } from '@aws-sdk/lib-storage'
-import type { Day } from '../domain/time.ts'
+import * as v from 'valibot'
+import { Day } from '../domain/time.ts'
 import { environment } from '../runtime.ts'
 import { findObject, s3 } from '../settlement/report/bucket.ts'
 
@@ -81,4 +82,13 @@ export const putObject = (day: Day, text: string): Promise<boolean> =>
 export const readObject = async (day: Day): Promise<string | undefined> => {
   const found = await findObject(place(objectOf(day)))
   return found?.Body?.transformToString()
+}
+
+const FIRST = 'first.txt'
+
+/** Names the first sealed day unless one is named. @returns the named day */
+export const nameFirstDay = async (day: Day): Promise<Day> => {
+  await putNew(FIRST, 'text/plain', Readable.from([Buffer.from(day)]))
+  const stored = await findObject(place(FIRST))
+  return v.parse(Day, await stored?.Body?.transformToString())
 }

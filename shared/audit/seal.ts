@@ -4,11 +4,12 @@ import { measure } from '../metrics.ts'
 import type { Runtime } from '../runtime.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { findClosing } from '../store/settlement/ledger-days.ts'
-import { type FileDigest, putLines, putObject } from './bucket.ts'
+import { type FileDigest, nameFirstDay, putLines, putObject } from './bucket.ts'
 import { canonical, differencesBetween, linesOf } from './lines.ts'
 import {
   findSealed,
   findSealedBefore,
+  GAP_DAYS_MAX,
   LATE,
   lateLine,
   type SealedContent,
@@ -23,21 +24,32 @@ type Night = { date: Day; result: SealedResult | null }
 /**
  * Seals a day and the days before it that no night has sealed. A day that has an object stays as it is,
  * so a repeat writes nothing.
- * @returns the object of the day
+ * @returns the object of the day; undefined if the day precedes the first sealed one
  */
 export const sealNight = async (
   { date, result }: Night,
   runtime: Pick<Runtime, 'now'>,
-): Promise<SealedDay> => {
+): Promise<SealedDay | undefined> => {
   let last = (await findSealed(date)) ?? (await findSealedBefore(date))
+  const first = last ? last.day : await firstDayOf(date)
+  if (first > date) return undefined
   let sealed = 0
   while (last?.day !== date) {
-    const day: Day = last ? dayAfter(last.day) : date
+    const day: Day = last ? dayAfter(last.day) : first
     last = await sealDay(day, last, day === date ? result : null, runtime)
     sealed += 1
   }
   measure({ DaysSealed: sealed })
   return last
+}
+
+/**
+ * Returns the day that begins the chain of a day without a predecessor. Two nights at once, of which
+ * neither finds an object, begin with the same day.
+ */
+const firstDayOf = async (date: Day): Promise<Day> => {
+  const first = await nameFirstDay(date)
+  return first < dayAfter(date, -GAP_DAYS_MAX) ? date : first
 }
 
 const sealDay = async (

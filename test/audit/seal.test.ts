@@ -114,6 +114,19 @@ test('a sealed day verifies, and one that is not sealed yet or precedes the firs
   })
 })
 
+test('a day before the first sealed one stays open, also if its night ends later', async () => {
+  const before = dayAfter(TODAY, -1)
+  await seal(before)
+  expect(objects.has(`${before}.json`)).toBe(false)
+  expect(await verified(before, TODAY)).toEqual({ [before]: 'open', [TODAY]: 'ok' })
+})
+
+test('a night seals the first day whose night has begun and not ended', async () => {
+  for (const day of [TODAY, TOMORROW, DAY_AFTER]) objects.delete(`${day}.json`)
+  await seal(TOMORROW)
+  expect(contentOf(TOMORROW).previous.day).toBe(TODAY)
+})
+
 test('a repeated night writes nothing', async () => {
   const before = new Map(objects)
   await change(DAY_AFTER, '12:00:00', 'late')
