@@ -63,7 +63,7 @@ const allowedImports = Object.groupBy(
     shared/queues/              ./domain/ ./runtime.ts ./log.ts @aws-sdk/ @aws-lambda-powertools/batch aws-lambda
     shared/queues/              valibot
     shared/api/                 ./domain/ ./views/ ./store/ ./runtime.ts ./log.ts ./metrics.ts ./request-hmac.ts
-    shared/api/                 @middy/ @humanwhocodes/momoa aws-lambda node: valibot
+    shared/api/                 ./submissions/rejected-report.ts @middy/ @humanwhocodes/momoa aws-lambda node: valibot
     shared/settlement/          ./domain/ ./store/ ./banks/ ./runtime.ts ./log.ts ./metrics.ts
     shared/settlement/report/   ./domain/ ./views/ ./runtime.ts @aws-sdk/ node:
     shared/reconciliation/      ./ledger/ ./domain/ ./store/ ./runtime.ts ./log.ts ./metrics.ts

@@ -56,18 +56,18 @@ const notesHealth: Permissions = {
   PutItem: ['BANK_HEALTH'],
 }
 
+export const appliesBankReports = merge(transitionsDebits, {
+  Query: ['DEBIT#*'],
+  PutItem: ['DEBIT#*'],
+})
+
 /** Submits debits, counts the prompts of their customers, and waits while their bank is down. */
-export const submitsDebits = merge(expiresDebits, notesHealth, {
+export const submitsDebits = merge(expiresDebits, appliesBankReports, notesHealth, {
   GetItem: ['CUSTOMER#*'],
   Query: ['BANKS'],
   PutItem: ['WAITING#*'],
   'by-customer': ['*#+*'],
   sends: ['sandbox-outcomes'],
-})
-
-export const appliesBankReports = merge(transitionsDebits, {
-  Query: ['DEBIT#*'],
-  PutItem: ['DEBIT#*'],
 })
 
 /** Delivers events of debits and batches, and updates the webhook's health. */

@@ -1,16 +1,10 @@
 import type { Cause, Debit } from '../domain/debits/debit.ts'
-import {
-  exceptionKind,
-  openException,
-  type ReportKind,
-  resolvedIfRepeated,
-} from '../domain/debits/exception.ts'
+import { exceptionKind } from '../domain/debits/exception.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { log } from '../log.ts'
 import { findBankDebit } from '../store/debits/debits.ts'
-import { findExceptions, putException } from '../store/debits/exceptions.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
+import { recordRejection } from '../submissions/rejected-report.ts'
 import { type Call, endpoint, type RejectedCall } from './endpoint.ts'
 import { notFound } from './operations.ts'
 
@@ -40,7 +34,7 @@ export const bankReportEndpoint = <N extends ReportOperation>(
       if (result instanceof Refusal) {
         const { status } = current
         const kind = exceptionKind(status, input.status)
-        await recordRejection(current, { kind, refusal: result, body, cause, status })
+        await recordRejection(current, { kind, refusal: result, report: body(), cause, status })
         return result
       }
       return { data: view(result) }
@@ -77,43 +71,5 @@ const recordRejectedBody = async ({
 }: RejectedCall<ReportOperation, ReportedDebit>): Promise<void> => {
   if (!debit) return
   const cause = { at, by: `bank:${caller.bank}`, requestId }
-  await recordRejection(debit, { kind: 'refused_report', refusal, body, cause })
-}
-
-type Rejection = {
-  kind: ReportKind
-  refusal: Refusal
-  body: () => string
-  cause: Cause
-  status?: Debit['status']
-}
-
-/** Stores a rejected report as an exception, with the body as the bank sent it (docs/api.md#exceptions). */
-const recordRejection = async (
-  { facts }: Debit,
-  { kind, refusal, body, cause, status }: Rejection,
-): Promise<void> => {
-  const { reference, provider, bank, amount } = facts
-  const rejected = openException({
-    reference,
-    kind,
-    provider,
-    bank: bank.identifier,
-    amount,
-    ...cause,
-    status,
-    details: refusal.details,
-    code: refusal.code,
-    report: body(),
-    request: undefined,
-  })
-  const exception = resolvedIfRepeated(rejected, await findExceptions(reference))
-  await putException(exception)
-  log.error('bank report rejected', {
-    kind,
-    reference,
-    bank: bank.identifier,
-    code: refusal.code,
-    request_id: cause.requestId,
-  })
+  await recordRejection(debit, { kind: 'refused_report', refusal, report: body(), cause })
 }

@@ -4,6 +4,7 @@ import { connectors } from '../banks/registry.ts'
 import { type BankIdentifier, behaviourAt } from '../domain/banks/bank.ts'
 import { afterFailure, afterReply } from '../domain/banks/health.ts'
 import type { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
+import { noneRemain } from '../domain/complete.ts'
 import {
   advance,
   type Debit,
@@ -13,14 +14,18 @@ import {
   type Transition,
   wholeFacts,
 } from '../domain/debits/debit.ts'
+import { exceptionKind } from '../domain/debits/exception.ts'
 import { isUnsubmitted } from '../domain/debits/lifecycle.ts'
 import {
   applyOutcome,
+  type CompletedDebit,
   type SubmissionReply,
   type SubmissionResult,
 } from '../domain/debits/submission.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
+import { formatAmount } from '../domain/money.ts'
+import { Refusal } from '../domain/refusal.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { allBanks, findAccount } from '../store/banks/banks.ts'
 import { connectionConfig, recentConnectorSettings } from '../store/banks/connector-settings.ts'
@@ -31,6 +36,7 @@ import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
 import { expire } from '../sweep/expire.ts'
 import { mayPrompt, refuseTooManyPrompts } from './prompts.ts'
+import { recordRejection } from './rejected-report.ts'
 
 /** A reply after this time is slow (docs/bank-protocol.md#time-limits). */
 const SLOW_SECONDS = 2
@@ -110,13 +116,18 @@ export const newSubmitter = (
     const changes = account
       ? { customerName: account.customerName, accountNumber: account.accountNumber }
       : {}
-    const by = `bank:${bank.identifier}`
-    await transition(
-      debit,
-      (current) =>
-        afterSubmission(current, result, { at: runtime.now(), by, requestId, generation, changes }),
-      runtime,
-    )
+    const cause = { at: runtime.now(), by: `bank:${bank.identifier}`, requestId, generation }
+    let { status } = debit
+    const decide = (current: Debit) => {
+      status = current.status
+      return afterSubmission(current, result, { ...cause, changes })
+    }
+    const refusal = await transition(debit, decide, runtime)
+    if (refusal instanceof Refusal && result.kind === 'completed') {
+      const kind = exceptionKind(status, 'completed')
+      const report = JSON.stringify(reportOf(result))
+      await recordRejection(debit, { kind, refusal, report, cause, status })
+    }
     return undefined
   }
 }
@@ -171,17 +182,26 @@ const healthRecorder = (skipsSlowBanks: boolean, runtime: Runtime) => {
 const predatesRestore = ({ history: [created] }: Debit, generation = 1): boolean =>
   (created?.generation ?? 1) < generation
 
-/** Changes only a pending debit: a timeout or a bank report may have been first. */
+/**
+ * Changes only a pending debit: a timeout or a bank report may have been first. But a completed reply
+ * means that the customer's money has moved, whatever became of the debit meanwhile.
+ * @returns 422/3001 for a completed reply about a debit that has failed or is reversed
+ */
 const afterSubmission = (debit: Debit, result: SubmissionReply, cause: Omit<Transition, 'to'>) => {
-  if (!isUnsubmitted(debit.status)) return debit
-  switch (result.kind) {
-    case 'silent':
-      return debit
-    case 'accepted': {
-      const changes = { ...cause.changes, bankReference: result.bankReference }
-      return advance(debit, { ...cause, to: 'processing', changes })
-    }
-    default:
-      return applyOutcome(debit, result, cause)
+  if (result.kind === 'completed') return applyOutcome(debit, result, cause)
+  if (result.kind === 'silent' || !isUnsubmitted(debit.status)) return debit
+  if (result.kind === 'rejected') return applyOutcome(debit, result, cause)
+  const changes = { ...cause.changes, bankReference: result.bankReference }
+  return advance(debit, { ...cause, to: 'processing', changes })
+}
+
+/** Returns a reply as the bank would report it, so that its own report of the same is a repeat. */
+const reportOf = ({ kind, bankReference, fee, approvalMethod, ...others }: CompletedDebit) => {
+  noneRemain(others)
+  return {
+    status: kind,
+    bank_reference: bankReference,
+    fee: fee === undefined ? undefined : formatAmount(fee),
+    approval_method: approvalMethod,
   }
 }

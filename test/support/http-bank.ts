@@ -37,7 +37,7 @@ export const useHttpBank = (service: Service, settings: Record<string, string> =
   const conducts: Conduct[] = []
   /** The uuids of the debits, payouts and refunds that the bank made, in order. */
   const made: string[] = []
-  const outcomes = new Map<string, object>()
+  const outcomes = new Map<string, object | (() => Promise<object>)>()
   /** How the bank replies unlike the kit, by uuid. */
   const unusual = new Map<string, Conduct>()
 
@@ -67,7 +67,8 @@ export const useHttpBank = (service: Service, settings: Record<string, string> =
     store: {
       ...store,
       read: async (key) => {
-        const [reply, outcome] = [await store.read(key), outcomes.get(key.split('/')[1] ?? '')]
+        const [reply, told] = [await store.read(key), outcomes.get(key.split('/')[1] ?? '')]
+        const outcome = typeof told === 'function' ? await told() : told
         return outcome ? JSON.stringify({ ...JSON.parse(reply ?? '{}'), ...outcome }) : reply
       },
     },

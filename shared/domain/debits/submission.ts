@@ -33,10 +33,15 @@ type RejectedDebit = {
   bankReference?: string
 }
 
+export type CompletedDebit = {
+  kind: 'completed'
+  bankReference: string
+  fee?: Pesewas
+  approvalMethod?: ApprovalMethod
+}
+
 /** The final outcome of a debit at its bank. */
-export type BankOutcome =
-  | { kind: 'completed'; bankReference: string; fee?: Pesewas; approvalMethod?: ApprovalMethod }
-  | RejectedDebit
+export type BankOutcome = CompletedDebit | RejectedDebit
 
 /** The reply of the bank to a submission. */
 export type SubmissionReply =
