@@ -1,5 +1,6 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, expect, test } from 'vitest'
+import { verifyDays } from '../../shared/audit/verify.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { approvalId } from '../../shared/domain/operator/approval.ts'
 import { type Day, dayAfter } from '../../shared/domain/time.ts'
@@ -310,6 +311,18 @@ test.each<[string, () => unknown, Partial<Record<Day, string>>]>([
   await falsify()
   const ok = { [TODAY]: 'ok', [TOMORROW]: 'ok', [DAY_AFTER]: 'ok' }
   expect(await verified(TODAY, DAY_AFTER)).toEqual({ ...ok, ...expected })
+})
+
+test('a day that a night seals during the verification is open', async () => {
+  const key = `${DAY_AFTER}.json`
+  const object = objects.get(key)
+  objects.delete(key)
+  const span = { from: DAY_AFTER, to: DAY_AFTER }
+  const verdicts = await verifyDays(span, at(THIRD, '02:30:00'), () => {
+    if (object) objects.set(key, object)
+    return false
+  })
+  expect(verdicts).toEqual([{ day: DAY_AFTER, result: 'open' }])
 })
 
 test('a missing day is named after its run has expired, and when two nights have passed', async () => {
