@@ -3,9 +3,9 @@ import type { Exactly, NounName, OptionsOf, VerbName } from '../../shared/operat
 import type { ConsoleResult } from '../server/backend.ts'
 import { mayUse, operate, settings } from './client.ts'
 import { onChange } from './live.ts'
+import { openReader, type Reader } from './reader.ts'
 
-/** How soon a change is read, and how often a stage is polled. */
-const SETTLE_MS = 300
+/** How often a stage is polled. */
 const POLL_MS = 5_000
 
 /** The items whose changes concern the data. */
@@ -13,9 +13,11 @@ type Watch = { entities?: readonly string[]; key?: string }
 
 export type Loaded<T> = { data: T | undefined; error: Error | undefined; reload: () => void }
 
+type State<T> = { data?: T | undefined; error?: Error | undefined }
+
 /**
  * Loads data, and loads it again after changes of the items that `entities` and `key` select; on a
- * stage every five seconds. The last data stay visible while it loads.
+ * stage five seconds after each reply. The last data stay visible while it loads.
  * @param load undefined: nothing to load yet
  */
 export const useLoaded = <T>(
@@ -23,48 +25,33 @@ export const useLoaded = <T>(
   dependencies: readonly unknown[],
   { entities = [], key = '' }: Watch = {},
 ): Loaded<T> => {
-  const [state, setState] = useState<{ data?: T | undefined; error?: Error | undefined }>({})
-  const [version, setVersion] = useState(0)
-  const current = useRef(load)
-  current.current = load
-  const reload = useCallback(() => setVersion((count) => count + 1), [])
+  const [state, setState] = useState<State<T>>({})
+  const reader = useRef<Reader>(undefined)
   const identity = JSON.stringify(dependencies)
+  const watched = entities.join()
 
   // The identity names what is loaded.
   useEffect(() => {
-    let isStale = false
-    current.current?.().then(
-      (data) => isStale || setState({ data }),
-      (error: Error) => isStale || setState(({ data }) => ({ data, error })),
-    )
-    return () => {
-      isStale = true
-    }
-  }, [identity, version])
-
-  const watched = entities.join()
-  useEffect(() => {
-    if (!watched) return undefined
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const soon = (): void => {
-      timer ??= setTimeout(() => {
-        timer = undefined
-        reload()
-      }, SETTLE_MS)
-    }
-    const unsubscribe = onChange(({ entity, pk }) => {
-      if (entity === '*' || (watched.split(',').includes(entity) && pk.includes(key))) soon()
+    if (!load) return undefined
+    const { read, readSoon, close } = openReader<T>({
+      load,
+      show: (reply) => setState(({ data }) => ({ data, ...reply })),
+      pollMs: watched && !settings.value?.is_live ? POLL_MS : undefined,
+      isVisible: () => document.visibilityState === 'visible',
     })
-    const poll = settings.value?.is_live
-      ? undefined
-      : setInterval(() => document.visibilityState === 'visible' && reload(), POLL_MS)
+    reader.current = { read, readSoon, close }
+    read()
+    const unsubscribe = onChange(({ entity, pk }) => {
+      const isWatched = watched.split(',').includes(entity) && pk.includes(key)
+      if (watched && (entity === '*' || isWatched)) readSoon()
+    })
     return () => {
       unsubscribe()
-      clearInterval(poll)
-      clearTimeout(timer)
+      close()
     }
-  }, [watched, key, reload])
+  }, [identity, load === undefined, watched, key])
 
+  const reload = useCallback(() => reader.current?.read(), [])
   return { data: state.data, error: state.error, reload }
 }
 

@@ -1,0 +1,63 @@
+/** How soon a change is read. */
+const SETTLE_MS = 300
+
+type Read<T> = {
+  load: () => Promise<T>
+  show: (state: { data: T } | { error: Error }) => void
+  /** Repeats the call so long after each reply, while it is visible. */
+  pollMs?: number | undefined
+  isVisible?: () => boolean
+}
+
+export type Reader = {
+  read: () => void
+  /** Reads after a short pause, once for all changes in it. */
+  readSoon: () => void
+  close: () => void
+}
+
+/**
+ * Makes one call at a time and shows each reply: a slow service is neither called again before it
+ * replies, nor ignored. A request during a call repeats it after the reply.
+ */
+export const openReader = <T>({ load, show, pollMs, isVisible = () => true }: Read<T>): Reader => {
+  let isRunning = false
+  let isRequested = false
+  let isClosed = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const readAfter = (milliseconds: number): void => {
+    clearTimeout(timer)
+    timer = setTimeout(() => (isVisible() ? void read() : readAfter(milliseconds)), milliseconds)
+  }
+  const read = async (): Promise<void> => {
+    isRequested = isRunning
+    if (isRunning || isClosed) return
+    isRunning = true
+    clearTimeout(timer)
+    const state = await load().then(
+      (data) => ({ data }),
+      (error: Error) => ({ error }),
+    )
+    isRunning = false
+    if (isClosed) return
+    show(state)
+    if (isRequested) readAfter(SETTLE_MS)
+    else if (pollMs) readAfter(pollMs)
+  }
+  let isSettling = false
+  return {
+    read: () => void read(),
+    readSoon: () => {
+      if (isSettling) return
+      isSettling = true
+      setTimeout(() => {
+        isSettling = false
+        void read()
+      }, SETTLE_MS)
+    },
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
+}
