@@ -93,6 +93,8 @@ export async function* recordsInTexts(
     info: true,
     trim: true,
     delimiter,
+    // A file that was edited by hand can have both.
+    record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
     relax_column_count: true,
     max_record_size: RECORD_MAX,

@@ -64,6 +64,14 @@ test.each([
   expect(await read(text)).toEqual([row({ uuid: null, completed_at })])
 })
 
+test('a file edited by hand has lines with several ends', async () => {
+  const lines = [HEADER, `${FIELDS}\r`, FIELDS, `${FIELDS}\r`, '']
+  const mixed = [lines.join('\n'), lines.join('\n').replace('\n', '\r\n')]
+  for (const text of mixed) {
+    expect(await read(text)).toEqual([row(), row({ line: 3 }), row({ line: 4 })])
+  }
+})
+
 test('a quoted field may contain commas, quotes and line breaks', async () => {
   const text = `${SHORT_HEADER}\n"B,""1""\n2",100.00,GHS,${AT}\nB-2,5.00,GHS,${AT}\n`
   expect(await read(text)).toEqual([
