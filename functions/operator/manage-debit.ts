@@ -33,17 +33,20 @@ export const manageDebit = operatorHandler(noun, {
     const debit = await findDebit(reference)
     return shown(debit ?? noSuchDebit())
   },
-  list: async (
-    { cursor, limit, from, to, 'bank-reference': bankReference, ...rest },
-    _,
-    runtime,
-  ) => {
+  list: async (options, _, runtime) => {
+    const { cursor, limit, from, to, ...others } = options
+    const {
+      'bank-reference': bankReference,
+      'partner-reference': partnerReference,
+      ...rest
+    } = others
     const { provider } = rest
     if (provider && !(await findProvider(provider))) return noSuch('provider')
     if (from && to && to < from) return invalid({ to: ['must not be before --from'] })
     const filter = {
       ...rest,
       bankReference,
+      partnerReference,
       from: from && startOf(from),
       to: to && startOf(dayAfter(to)),
     }

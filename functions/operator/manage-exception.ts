@@ -48,7 +48,9 @@ import {
   resolveAll,
   resolveOnce,
 } from '../../shared/operator/resolutions.ts'
+import { noSuchDebit } from '../../shared/operator/transitions.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
 import { exceptionPages, findExceptions } from '../../shared/store/debits/exceptions.ts'
 import { findRefund } from '../../shared/store/debits/refunds.ts'
 import {
@@ -169,7 +171,11 @@ export const manageException = operatorHandler(noun, {
     return exceptions.slice(0, filter.limit).map(view)
   },
   summary: ({ month }, _, { now }) => summarize(month, now()),
-  show: ({ reference }) => show(reference),
+  show: async ({ reference }) => {
+    const shown = await show(reference)
+    if (!(shown instanceof Refusal)) return shown
+    return (await findDebit(reference)) ? [] : noSuchDebit()
+  },
   refund: {
     run: async (options, author, runtime) => {
       const { reference, kind: _, reason, 'despite-note': despite } = options

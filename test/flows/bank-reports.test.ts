@@ -124,7 +124,9 @@ test('no exception is created for a repeated status, another bank or an unknown 
 
 test('the verb resolve requires a note, covers the open exceptions of one kind and keeps the first note', async () => {
   const { reference, uuid } = await processing()
-  expect(await service.refusal('exception', 'show', { reference })).toBe('no such exception')
+  expect(await service.call('exception', 'show', { reference })).toEqual([])
+  const unknown = { reference: 'DCS-20200101-ABC123' }
+  expect(await service.refusal('exception', 'show', unknown)).toBe('no such debit')
   for (const body of [{ ...completed, fee: '-1' }, failed, completed]) {
     await service.report(uuid, body)
   }

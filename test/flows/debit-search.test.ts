@@ -22,6 +22,14 @@ test('a list has the debits of a phone number at all banks and of all providers'
   expect(await search({ ...phone, amount: '12.34' })).toEqual([first])
   expect(await search({ ...phone, status: 'failed' })).toEqual([])
   expect(await search({ 'bank-reference': bank_reference })).toEqual([first])
+  expect(await search({ bank: 'ECO', phone: PHONE })).toEqual([third])
+  const { uuid, partner_reference } = await service.show(second)
+  expect(await search({ uuid })).toEqual([second])
+  expect(
+    await search({ uuid: uuid.replace(/^./, (digit: string) => (digit === '1' ? '2' : '1')) }),
+  ).toEqual([])
+  expect(await search({ 'partner-reference': partner_reference })).toEqual([second])
+  expect(await search({ 'partner-reference': partner_reference, provider: 'demo' })).toEqual([])
   const today = new Date().toISOString().slice(0, 10)
   expect(await search({ from: today, to: today })).toEqual([stranger, third, second, first])
   expect(await search({ ...phone, to: '2020-01-01' })).toEqual([])

@@ -92,7 +92,7 @@ runbook('operators.md#a-customer-asks-about-a-debit')(
   async ({ run, values }) => {
     const { reference, uuid } = await silent()
     await service.report(uuid, { status: 'completed', bank_reference: 'GCB-ASKED' })
-    const { amount } = await service.until(reference, 'completed')
+    const { amount, partner_reference } = await service.until(reference, 'completed')
     values['+233241234567'] = SILENT
     values['2026-11-01'] = values['2026-11-21'] = today(service)
     values['100.00'] = amount
@@ -100,6 +100,8 @@ runbook('operators.md#a-customer-asks-about-a-debit')(
     const found = [expect.objectContaining({ reference, status: 'completed' })]
     await run('debit list', expect.arrayContaining(found))
     await run('debit list', expect.arrayContaining(found))
+    await run('debit list', found)
+    values['order-4711'] = partner_reference
     await run('debit list', found)
   },
 )

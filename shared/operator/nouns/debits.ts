@@ -3,7 +3,7 @@ import { BankReference } from '../../domain/debits/bank-update.ts'
 import { exceptionKinds, exceptionStatuses } from '../../domain/debits/exception.ts'
 import { statuses } from '../../domain/debits/lifecycle.ts'
 import { DebitCursor } from '../../domain/debits/list-query.ts'
-import { Reference } from '../../domain/ids.ts'
+import { Reference, Uuid } from '../../domain/ids.ts'
 import { namesOf } from '../../domain/names.ts'
 import { BulkId } from '../../domain/operator/bulk.ts'
 import { oneOf, text } from '../../domain/text.ts'
@@ -36,6 +36,7 @@ export const debit = {
       summary: 'lists debits, newest first; the last line on standard error is the next cursor',
       options: o.options({
         provider: v.optional(o.provider),
+        bank: v.optional(o.bank),
         status: v.optional(
           o.option(statuses.join('|'), 'only debits in this status', oneOf(statuses)),
         ),
@@ -44,6 +45,12 @@ export const debit = {
         to: v.optional(o.day('last UTC day of the charges')),
         amount: o.optional('AMOUNT', 'only debits of this amount, such as 100.00', o.money),
         'bank-reference': v.optional(bankReference),
+        'partner-reference': o.optional(
+          'TEXT',
+          'only the debit with this reference of its provider',
+          text({ max: 50 }),
+        ),
+        uuid: o.optional('UUID', 'only the debit with this uuid', Uuid),
         cursor: o.optional('CURSOR', 'continues the list of an earlier call', DebitCursor),
         limit: o.limit,
       }),
@@ -173,7 +180,7 @@ export const exception = {
     show: {
       effect: 'reads',
       shows: 'customers',
-      summary: 'shows the exceptions of one debit',
+      summary: 'shows the exceptions of one debit; none: an empty list',
       options: o.options({ reference: ofDebit }),
     },
     refund: {

@@ -1,14 +1,17 @@
+import type { BankIdentifier } from '../../domain/banks/bank.ts'
 import { type Debit, stateAt } from '../../domain/debits/debit.ts'
 import { type DebitFilter, isListed } from '../../domain/debits/list-query.ts'
+import { referenceOfUuid } from '../../domain/ids.ts'
 import type { Pesewas } from '../../domain/money.ts'
 import type { PhoneNumber } from '../../domain/phone.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
+import { environment } from '../../runtime.ts'
 import { listBanks } from '../banks/banks.ts'
 import { mapConcurrent } from '../concurrent.ts'
 import { cutAt, type List, readMerged } from '../index-lists.ts'
 import { listProviders } from '../providers/providers.ts'
 import { type DebitPage, listsOf, positionOf } from './debit-lists.ts'
-import { findDebits, type Unreadable } from './debits.ts'
+import { findByOwnReference, findDebit, findDebits, type Unreadable } from './debits.ts'
 import { allOfCustomer, referenceAt } from './status-lists.ts'
 
 export type DebitSearch = DebitFilter & {
@@ -16,6 +19,10 @@ export type DebitSearch = DebitFilter & {
   phone?: PhoneNumber | undefined
   amount?: Pesewas | undefined
   bankReference?: string | undefined
+  bank?: BankIdentifier | undefined
+  /** These name a debit, which is read directly. */
+  partnerReference?: string | undefined
+  uuid?: string | undefined
 }
 
 type SearchRequest = {
@@ -38,6 +45,8 @@ export const searchDebits = async (
   { before, limit, timeIsUp }: SearchRequest,
   unreadable: Unreadable,
 ): Promise<DebitPage> => {
+  const named = await findNamed(search)
+  if (named) return { debits: named.filter((debit) => isFound(debit, search)), next: null }
   const groups = await groupsOf(search, unreadable)
   const found: Debit[] = []
   let next = before ?? null
@@ -57,6 +66,20 @@ export const searchDebits = async (
   }
 }
 
+/** Returns the debits that a uuid or a provider's reference names; undefined: the search has none. */
+const findNamed = async ({ uuid, partnerReference, provider }: DebitSearch) => {
+  if (uuid !== undefined) {
+    const reference = referenceOfUuid(environment.referencePrefix, uuid)
+    return [(reference && (await findDebit(reference))) ?? []].flat()
+  }
+  if (partnerReference === undefined) return undefined
+  const providers = provider ? [provider] : await listProviders()
+  const found = await mapConcurrent(providers, LISTS_AT_ONCE, (id) =>
+    findByOwnReference(id, partnerReference),
+  )
+  return found.flatMap((debit) => debit ?? [])
+}
+
 /** Returns lists that together have all debits of a search; those of a group are read in sequence. */
 const groupsOf = async (search: DebitSearch, unreadable: Unreadable): Promise<List[][]> => {
   const { phone, provider, status, from, to } = search
@@ -72,7 +95,7 @@ const groupsOf = async (search: DebitSearch, unreadable: Unreadable): Promise<Li
 
 const isFound = (
   debit: Debit,
-  { provider, phone, amount, bankReference, ...filter }: DebitSearch,
+  { provider, phone, amount, bankReference, bank, partnerReference, uuid, ...filter }: DebitSearch,
 ) => {
   const { facts } = debit
   return (
@@ -80,7 +103,10 @@ const isFound = (
     (provider === undefined || facts.provider === provider) &&
     (phone === undefined || facts.phone === phone) &&
     (amount === undefined || facts.amount === amount) &&
-    (bankReference === undefined || stateAt(debit).bankReference === bankReference)
+    (bankReference === undefined || stateAt(debit).bankReference === bankReference) &&
+    (bank === undefined || facts.bank.identifier === bank) &&
+    (partnerReference === undefined || facts.partnerReference === partnerReference) &&
+    (uuid === undefined || facts.uuid === uuid)
   )
 }
 
