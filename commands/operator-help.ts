@@ -1,6 +1,5 @@
-import * as v from 'valibot'
 import { nouns } from '../shared/operator/catalogue.ts'
-import { approvalText, type Noun, requiredForm, type Verb } from '../shared/operator/verbs.ts'
+import { approvalText, type Noun, optionTexts, type Verb } from '../shared/operator/verbs.ts'
 import { commandLine } from './terminal/arguments.ts'
 
 /** The command as its caller typed it. */
@@ -38,27 +37,19 @@ export const helpOfNoun = (name: string, { summary, verbs }: Noun): string =>
   )}`
 
 export const helpOfVerb = (noun: string, name: string, verb: Verb) => {
-  const { summary, options } = verb
+  const { summary } = verb
   const approval = approvalText(verb)
-  const described = Object.entries(options.entries).map(([option, schema]) =>
-    describeOption(option, schema as v.GenericSchema),
-  )
+  const described = optionTexts(verb).map(({ name, value, ...rest }) => ({
+    form: `--${name} ${value}`,
+    ...rest,
+  }))
   const required = described.filter(({ isRequired }) => isRequired).map(({ form }) => ` ${form}`)
   const rest = described.length > required.length ? ' [--option value ...]' : ''
   const rows = described.map(
-    ({ form, description, isRequired }) =>
-      [form, `${isRequired ? '(required) ' : ''}${description}`] as const,
+    ({ form, meaning, isRequired }) =>
+      [form, `${isRequired ? '(required) ' : ''}${meaning}`] as const,
   )
   return `${noun} ${name}: ${summary}\n\nusage: ${COMMAND} ${noun} ${name}${required.join('')}${rest} ${TARGET}${isWatchable(name) ? ' [--watch]' : ''}\n${
     rows.length > 0 ? `\n${table(rows)}` : ''
   }${approval ? `\nOn a stage with approvals, a second operator must approve it ${approval}.\n` : ''}`
-}
-
-const describeOption = (option: string, schema: v.GenericSchema) => {
-  const required = requiredForm(schema)
-  return {
-    form: `--${option} ${v.getTitle(required)}`,
-    description: v.getDescription(required) ?? '',
-    isRequired: schema.type !== 'optional',
-  }
 }

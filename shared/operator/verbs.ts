@@ -90,6 +90,26 @@ export const requiredForm = (schema: v.GenericSchema): v.GenericSchema =>
     ? (schema as v.OptionalSchema<v.GenericSchema, undefined>).wrapped
     : schema
 
+/** An option as the help and the forms show it. */
+export type OptionText = {
+  name: string
+  /** The placeholder of the value, such as AMOUNT or accept|refuse; `-`: a secret from standard input. */
+  value: string
+  meaning: string
+  isRequired: boolean
+}
+
+export const optionTexts = ({ options }: Verb): OptionText[] =>
+  Object.entries(options.entries).map(([name, schema]) => {
+    const required = requiredForm(schema as v.GenericSchema)
+    return {
+      name,
+      value: v.getTitle(required) ?? '',
+      meaning: v.getDescription(required) ?? '',
+      isRequired: (schema as v.GenericSchema).type !== 'optional',
+    }
+  })
+
 const marked =
   (mark: 'isSecret' | 'isPersonal') =>
   ({ options }: Verb): string[] =>
