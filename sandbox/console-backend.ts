@@ -34,11 +34,14 @@ export const itemChange = ({ dynamodb }: DynamoDBRecord): ItemChange => {
   return { entity: text('entity'), pk: text('pk'), sk: text('sk') }
 }
 
-export const loggedRequest = (reply: GatewayReply): Parameters<Live['addRequest']>[0] => {
+export const loggedRequest = (
+  reply: GatewayReply,
+  now: Date,
+): Parameters<Live['addRequest']>[0] => {
   const { status, milliseconds, request, headers, body } = reply
   const { method, pathname, search } = request
   return {
-    at: new Date().toISOString(),
+    at: now.toISOString(),
     method,
     target: search ? `${pathname}?${search}` : pathname,
     status,

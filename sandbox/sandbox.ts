@@ -106,7 +106,7 @@ const start = async (
     console: consoleHandler(consoleBackend(scoped, control.clock, live)),
     onReply: (reply) => {
       print(requestLine(reply))
-      live.addRequest(loggedRequest(reply))
+      live.addRequest(loggedRequest(reply, control.clock.now()))
     },
   })
   return {

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { Exactly, NounName, OptionsOf, VerbName } from '../../shared/operator/results.ts'
+import type { DebitSummary } from '../../shared/views/operator/debit.ts'
 import type { ConsoleResult, ConsoleSettings } from '../server/backend.ts'
 
 /** The service's clock: ahead of this machine's by some milliseconds, or frozen. */
@@ -20,18 +21,22 @@ export const serviceNow = (local = Date.now()): number =>
   clock.value.frozenAt ?? local + clock.value.ahead
 export const isClockFrozen = (): boolean => clock.value.frozenAt !== undefined
 
-/** The error of a call, in the words of the service. */
-export class CallError extends Error {}
+/** The error of a call, in the words of the service. A refused call is refused again. */
+export class CallError extends Error {
+  isRefusal = false
+}
 
 const NOT_REACHED = 'The console is not reachable. Is the command that serves it still running?'
 
-/** Sends JSON, with a token of the API, and returns `data` of the reply. @throws CallError */
-export const exchange = async <T>(
+type Reply<T> = { data: T; next_cursor?: string }
+
+/** Sends JSON, with a token of the API. @throws CallError */
+const exchangeReply = async <T>(
   method: string,
   path: string,
   body?: unknown,
   token?: string,
-): Promise<T> => {
+): Promise<Reply<T>> => {
   const init = body === undefined ? {} : { body: JSON.stringify(body) }
   const headers = {
     'Content-Type': 'application/json',
@@ -50,36 +55,49 @@ export const exchange = async <T>(
     clock.value = { ahead: now - Date.now(), frozenAt: frozen ? now : undefined }
   }
   if (!response.ok)
-    throw new CallError(errorText(reply.error) ?? `${path} replied ${response.status}`)
-  return reply.data as T
+    throw Object.assign(
+      new CallError(errorText(reply.error) ?? `${path} replied ${response.status}`),
+      { isRefusal: response.status === 422 },
+    )
+  return reply as Reply<T>
 }
+
+/** Sends JSON, with a token of the API, and returns `data` of the reply. @throws CallError */
+export const exchange = async <T>(...request: Parameters<typeof exchangeReply>): Promise<T> =>
+  (await exchangeReply<T>(...request)).data
 
 const errorText = (error: { message?: string; details?: unknown } | undefined) => {
   if (!error?.message) return undefined
-  return error.details ? `${error.message}: ${JSON.stringify(error.details)}` : error.message
+  const text = error.message.replace(/^[a-z]/, (letter) => letter.toUpperCase())
+  return error.details ? `${text}: ${JSON.stringify(error.details)}` : text
 }
 
 /** The values of a form. */
 export type CallOptions = Record<string, string>
 
-const call = <T>(noun: string, verb: string, options: object): Promise<T> => {
+const call = <T>(noun: string, verb: string, options: object): Promise<Reply<T>> => {
   const operator = actingAs.value || undefined
-  return exchange<T>('POST', '/console/operator', { noun, verb, options, operator })
+  return exchangeReply<T>('POST', '/console/operator', { noun, verb, options, operator })
 }
 
 /** Runs a verb of the operator command with the values of a form. @throws CallError */
-export const submit = <N extends NounName, V extends VerbName<N>>(
-  noun: N,
-  verb: V,
-  options: Partial<CallOptions>,
-) => call<ConsoleResult<N, V>>(noun, verb, options)
+export const submit = <T>(noun: string, verb: string, options: Partial<CallOptions>): Promise<T> =>
+  call<T>(noun, verb, options).then(({ data }) => data)
 
 /** Runs a verb of the operator command. @throws CallError with the refusal */
 export const operate = <N extends NounName, V extends VerbName<N>, const O extends OptionsOf<N, V>>(
   noun: N,
   verb: V,
   options: Exactly<O, N, V>,
-) => call<ConsoleResult<N, V, O>>(noun, verb, options)
+) => call<ConsoleResult<N, V, O>>(noun, verb, options).then(({ data }) => data)
+
+export type ListedDebits = { debits: DebitSummary[]; isFirst: boolean; next: string | undefined }
+
+/** Lists a page of debits. @throws CallError with the refusal */
+export const listDebits = async (options: OptionsOf<'debit', 'list'>): Promise<ListedDebits> => {
+  const { data, next_cursor } = await call<DebitSummary[]>('debit', 'list', options)
+  return { debits: data, isFirst: !options.cursor, next: next_cursor }
+}
 
 export const loadSettings = async (): Promise<void> => {
   settings.value = await exchange<ConsoleSettings>('GET', '/console/settings')

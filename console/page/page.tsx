@@ -3,10 +3,14 @@ import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { actingAs, isClockFrozen, isSandbox, loadSettings, mayUse, settings } from './client.ts'
 import { connect, isConnected } from './live.ts'
+import { Result } from './parts/result.tsx'
 import { Empty, Failure } from './parts/screen.tsx'
+import { Search } from './parts/search.tsx'
 import { Toasts } from './parts/toasts.tsx'
 import { ServiceTime } from './parts/values.tsx'
-import { linkTo, place } from './route.ts'
+import { pending, usePending } from './pending.ts'
+import { linkTo } from './place.ts'
+import { place, scrollTop } from './route.ts'
 import { type ScreenRow, screenGroups, screens } from './screens.ts'
 
 const isOffered = ({ noun, isForSandbox }: ScreenRow): boolean =>
@@ -26,6 +30,9 @@ const Links = ({ current }: { current: ScreenRow | undefined }) =>
             aria-current={(current?.under ?? current?.path) === path ? 'page' : undefined}
           >
             {title}
+            {path === 'approvals' && pending.value.length > 0 && (
+              <span> ({pending.value.length})</span>
+            )}
           </a>
         ))}
       </section>
@@ -68,6 +75,8 @@ const Session = () => (
   </div>
 )
 
+const isProduction = (): boolean => settings.value?.stage === 'production'
+
 const Side = ({ current }: { current: ScreenRow | undefined }) => {
   const isOpen = useSignal(false)
   // A new place closes the menu.
@@ -75,7 +84,7 @@ const Side = ({ current }: { current: ScreenRow | undefined }) => {
     isOpen.value = false
   }, [place.value])
   return (
-    <header class={`side ${isOpen.value ? 'open' : ''}`}>
+    <header class={`side ${isOpen.value ? 'open' : ''} ${isProduction() ? 'production' : ''}`}>
       <div class="brand">
         Debit collection
         <span class={`stage ${isSandbox() ? '' : 'real'}`}>
@@ -93,6 +102,7 @@ const Side = ({ current }: { current: ScreenRow | undefined }) => {
           Menu
         </button>
       </div>
+      <Search />
       <nav id="links" aria-label="Screens">
         <Links current={current} />
         <Session />
@@ -102,13 +112,15 @@ const Side = ({ current }: { current: ScreenRow | undefined }) => {
 }
 
 const Console = () => {
+  usePending()
   const { screen, id } = place.value
   const current = screens.find(({ path }) => path === screen)
   const isShown = current !== undefined && isOffered(current)
   // A new screen begins at its heading, also for screen readers.
   useEffect(() => {
-    document.title = `${id || current?.title || 'Not found'} · Debit collection console`
-    scrollTo(0, 0)
+    const stage = settings.value?.stage ?? 'sandbox'
+    document.title = `${id || current?.title || 'Not found'} · ${stage} · Debit collection`
+    scrollTo(0, scrollTop())
     document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
   }, [id, current])
   return (
@@ -130,6 +142,7 @@ const Console = () => {
           )}
         </main>
       </div>
+      <Result />
       <Toasts />
     </>
   )

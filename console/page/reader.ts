@@ -1,7 +1,7 @@
 /** How soon a change is read. */
 const SETTLE_MS = 300
 
-type Read<T> = {
+type Reading<T> = {
   load: () => Promise<T>
   show: (state: { data: T } | { error: Error }) => void
   /** Repeats the call so long after each reply, while it is visible. */
@@ -20,7 +20,12 @@ export type Reader = {
  * Makes one call at a time and shows each reply: a slow service is neither called again before it
  * replies, nor ignored. A request during a call repeats it after the reply.
  */
-export const openReader = <T>({ load, show, pollMs, isVisible = () => true }: Read<T>): Reader => {
+export const openReader = <T>({
+  load,
+  show,
+  pollMs,
+  isVisible = () => true,
+}: Reading<T>): Reader => {
   let isRunning = false
   let isRequested = false
   let isClosed = false

@@ -1,38 +1,38 @@
 import { signal } from '@preact/signals'
-
-/** The place in the address after `#/`: a screen, the object that it shows, and filters. */
-export type ScreenPlace = { screen: string; id: string; filters: Record<string, string> }
-
-export const DEFAULT_SCREEN = 'debits'
-
-const placeIn = (hash: string): ScreenPlace => {
-  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
-  const [screen = '', ...id] = path.split('/')
-  return {
-    screen: screen || DEFAULT_SCREEN,
-    id: decodeURIComponent(id.join('/')),
-    filters: Object.fromEntries(new URLSearchParams(query)),
-  }
-}
+import { linkTo, placeIn } from './place.ts'
 
 export const place = signal(placeIn(location.hash))
 
-addEventListener('hashchange', () => {
-  place.value = placeIn(location.hash)
-})
+/** The last address of each list, with its filters. */
+const lists = new Map<string, string>()
+/** How far each address was scrolled. */
+const scrolled = new Map<string, number>()
+let isReturn = false
 
-export const linkTo = (
-  screen: string,
-  id = '',
-  filters: Record<string, string | undefined> = {},
-): string => {
-  const set = Object.entries(filters).filter(([, value]) => value)
-  const query = new URLSearchParams(set as [string, string][]).toString()
-  return `#/${screen}${id ? `/${encodeURIComponent(id)}` : ''}${query ? `?${query}` : ''}`
+const enter = (): void => {
+  // A new entry of the history has no state.
+  isReturn = history.state !== null
+  history.replaceState('visited', '')
+  place.value = placeIn(location.hash)
+  const { screen, id } = place.value
+  if (!id) lists.set(screen, location.hash)
 }
 
-/** Changes the filters of this screen without an entry in the history. */
+history.scrollRestoration = 'manual'
+enter()
+addEventListener('hashchange', ({ oldURL }) => {
+  scrolled.set(oldURL, scrollY)
+  enter()
+})
+
+/** Where the page was when its user left this address, if it is a return; else the top. */
+export const scrollTop = (): number => (isReturn ? (scrolled.get(location.href) ?? 0) : 0)
+
+/** Links to a list as it was. */
+export const linkBackTo = (screen: string): string => lists.get(screen) ?? linkTo(screen)
+
+/** Changes the filters of this screen without an entry in the history. They begin at the first page. */
 export const setFilters = (filters: Record<string, string | undefined>): void => {
   const { screen, id, filters: previous } = place.value
-  location.replace(linkTo(screen, id, { ...previous, ...filters }))
+  location.replace(linkTo(screen, id, { ...previous, cursor: undefined, ...filters }))
 }

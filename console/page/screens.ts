@@ -3,6 +3,7 @@ import type { NounName } from '../../shared/operator/results.ts'
 import { ApprovalsScreen } from './screens/approvals.tsx'
 import { BanksScreen } from './screens/banks.tsx'
 import { BatchScreen } from './screens/batch.tsx'
+import { CallsScreen } from './screens/calls.tsx'
 import { ChangesScreen } from './screens/changes.tsx'
 import { ClockScreen } from './screens/clock.tsx'
 import { CustomersScreen } from './screens/customers.tsx'
@@ -10,6 +11,8 @@ import { DebitScreen } from './screens/debit.tsx'
 import { DebitsScreen } from './screens/debits.tsx'
 import { ExceptionsScreen } from './screens/exceptions.tsx'
 import { LedgerScreen } from './screens/ledger.tsx'
+import { BankScreen, ProviderScreen } from './screens/owner.tsx'
+import { ProvidersScreen } from './screens/providers.tsx'
 import { ReconciliationScreen } from './screens/reconciliation.tsx'
 import { RequestsScreen } from './screens/requests.tsx'
 import { ScenariosScreen } from './screens/scenarios.tsx'
@@ -44,7 +47,16 @@ export const screenGroups: Record<string, readonly ScreenRow[]> = {
     { path: 'ledger', title: 'Ledger', noun: 'ledger', View: LedgerScreen },
   ],
   'Set-up': [
+    { path: 'providers', title: 'Providers', noun: 'provider', View: ProvidersScreen },
+    {
+      path: 'provider',
+      title: 'Provider',
+      under: 'providers',
+      noun: 'provider',
+      View: ProviderScreen,
+    },
     { path: 'banks', title: 'Banks', noun: 'bank', View: BanksScreen },
+    { path: 'bank', title: 'Bank', under: 'banks', noun: 'bank', View: BankScreen },
     { path: 'customers', title: 'Customers', noun: 'customer', View: CustomersScreen },
   ],
   Checks: [
@@ -57,6 +69,7 @@ export const screenGroups: Record<string, readonly ScreenRow[]> = {
       View: ReconciliationScreen,
     },
     { path: 'changes', title: 'Operator changes', noun: 'change', View: ChangesScreen },
+    { path: 'calls', title: 'All calls', View: CallsScreen },
   ],
   Sandbox: [
     { path: 'clock', title: 'Clock', isForSandbox: true, View: ClockScreen },

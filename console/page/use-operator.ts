@@ -11,21 +11,35 @@ const POLL_MS = 5_000
 /** The items whose changes concern the data. */
 type Watch = { entities?: readonly string[]; key?: string }
 
+/** The last results by their calls: a return to a screen shows them until the next reply. */
+const results = new Map<string, unknown>()
+const RESULTS_MAX = 50
+
+const keep = <T>(call: string, result: T): T => {
+  results.delete(call)
+  results.set(call, result)
+  const [oldest] = results.keys()
+  if (results.size > RESULTS_MAX && oldest) results.delete(oldest)
+  return result
+}
+
 export type Loaded<T> = { data: T | undefined; error: Error | undefined; reload: () => void }
 
-type State<T> = { data?: T | undefined; error?: Error | undefined }
+type LoadState<T> = { data?: T | undefined; error?: Error | undefined }
 
 /**
  * Loads data, and loads it again after changes of the items that `entities` and `key` select; on a
  * stage five seconds after each reply. The last data stay visible while it loads.
  * @param load undefined: nothing to load yet
+ * @param initial data of an earlier reply
  */
 export const useLoaded = <T>(
   load: (() => Promise<T>) | undefined,
   dependencies: readonly unknown[],
   { entities = [], key = '' }: Watch = {},
+  initial?: T,
 ): Loaded<T> => {
-  const [state, setState] = useState<State<T>>({})
+  const [state, setState] = useState<LoadState<T>>({ data: initial })
   const reader = useRef<Reader>(undefined)
   const identity = JSON.stringify(dependencies)
   const watched = entities.join()
@@ -55,9 +69,18 @@ export const useLoaded = <T>(
   return { data: state.data, error: state.error, reload }
 }
 
-/**
- * Loads the result of a verb, if the operator may use the noun.
- */
+/** Loads the result of a call, which its name identifies. */
+export const useCall = <T>(
+  name: readonly unknown[],
+  load: (() => Promise<T>) | undefined,
+  watch: Watch = {},
+): Loaded<T> => {
+  const call = JSON.stringify(name)
+  const kept = load && (async () => keep(call, await load()))
+  return useLoaded(kept, [call], watch, results.get(call) as T | undefined)
+}
+
+/** Loads the result of a verb, if the operator may use the noun. */
 export const useOperator = <
   N extends NounName,
   V extends VerbName<N>,
@@ -68,8 +91,8 @@ export const useOperator = <
   options: Exactly<O, N, V>,
   watch: Watch = {},
 ): Loaded<ConsoleResult<N, V, O>> =>
-  useLoaded(
-    mayUse(noun) ? () => operate(noun, verb, options) : undefined,
+  useCall(
     [noun, verb, options],
+    mayUse(noun) ? () => operate(noun, verb, options) : undefined,
     watch,
   )

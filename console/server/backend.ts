@@ -19,14 +19,37 @@ export type ConsoleSeeds = {
   customers: readonly { phone: string; name: string; outcome: string }[]
 }
 
+export type FormField = {
+  name: string
+  meaning: string
+  isRequired: boolean
+  type: 'text' | 'password' | 'date' | 'month' | 'file'
+  placeholder: string
+  choices?: string[]
+  /** The value names such an object. */
+  object?: 'provider' | 'bank'
+}
+
+/** The form of a verb; `approval` says when a second operator must approve the call. */
+export type VerbForm = {
+  summary: string
+  effect: 'reads' | 'settings' | 'money'
+  approval: string
+  fields: FormField[]
+}
+
 /** The settings that the page shows. */
 export type ConsoleSettings = {
   /** The name of the stage; null in a sandbox. */
   stage: string | null
   operator: string
+  /** The operator command as it is typed. */
+  command: string
   /** The nouns that the operator may use. */
   nouns: readonly string[]
   is_live: boolean
+  /** By noun and verb. */
+  forms: Record<string, Record<string, VerbForm>>
   seeds: ConsoleSeeds | null
 }
 

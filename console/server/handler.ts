@@ -5,6 +5,7 @@ import { parseJson } from '../../shared/domain/json.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { pageAssets } from './assets.ts'
 import type { ConsoleBackend, ConsoleSettings } from './backend.ts'
+import { forms } from './forms.ts'
 import type { Live, LiveEvent } from './live.ts'
 import { operateFully } from './operate.ts'
 
@@ -27,8 +28,11 @@ const HTML = `<!doctype html>
 </html>
 `
 
-const ICON =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#2f5fd0"/>' +
+/** The icon of a tab is blue for a sandbox, purple for a stage and red for production. */
+const iconOf = (stage: string | undefined): string =>
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="${
+    stage === undefined ? '#2f5fd0' : stage === 'production' ? '#b42323' : '#6437b8'
+  }"/>` +
   '<path d="M4 5h8M4 8h8M4 11h5" stroke="#fff" stroke-width="1.5" stroke-linecap="round"/></svg>'
 
 const pageHeaders = {
@@ -47,13 +51,15 @@ const pageHeaders = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 }
 
-const files: Record<string, readonly [type: string, body: () => string | Promise<string>]> = {
+const filesOf = (
+  stage: string | undefined,
+): Record<string, readonly [type: string, body: () => string | Promise<string>]> => ({
   '/console': ['text/html', () => HTML],
   '/console/': ['text/html', () => HTML],
-  '/console/icon.svg': ['image/svg+xml', () => ICON],
+  '/console/icon.svg': ['image/svg+xml', () => iconOf(stage)],
   '/console/page.js': ['text/javascript', async () => (await pageAssets()).script],
   '/console/page.css': ['text/css', async () => (await pageAssets()).style],
-}
+})
 
 const Call = v.object({
   noun: v.pipe(
@@ -76,9 +82,16 @@ const HEARTBEAT_MS = 15_000
 
 export const isConsolePath = (pathname: string): boolean => /^\/console(?:\/|$)/.test(pathname)
 
+/** Returns the operator command as the caller of this process can type it. */
+const operatorCommand = (script = process.env.npm_lifecycle_event): string => {
+  if (script === 'console' || script === 'sandbox') return 'npm run -s operator --'
+  return script === 'debit' ? 'npm run -s debit -- operator' : 'debit operator'
+}
+
 const settingsOf = async (backend: ConsoleBackend): Promise<ConsoleSettings> => {
   const { stage = null, seeds = null, live } = backend
-  return { stage, ...(await backend.caller()), is_live: live !== undefined, seeds }
+  const command = operatorCommand()
+  return { stage, ...(await backend.caller()), command, is_live: live !== undefined, forms, seeds }
 }
 
 const stream = (live: Live, response: ServerResponse): void => {
@@ -120,6 +133,7 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
     }
   }
 
+  const files = filesOf(backend.stage)
   return async ({ pathname, host, body }, { method, headers }, response) => {
     const file = Object.hasOwn(files, pathname) ? files[pathname] : undefined
     const route = `${method} ${pathname}`
@@ -129,7 +143,11 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
       const contentType = { 'Content-Type': `${type}; charset=utf-8` }
       response.writeHead(200, { ...pageHeaders, ...contentType }).end(text)
     } else if (route === 'GET /console/settings') {
-      reply(response, 200, { data: await settingsOf(backend) })
+      try {
+        reply(response, 200, { data: await settingsOf(backend) })
+      } catch (error) {
+        refuse(response, 502, (error as Error).message)
+      }
     } else if (route === 'GET /console/live' && backend.live) {
       stream(backend.live, response)
     } else if (route === 'POST /console/operator') {

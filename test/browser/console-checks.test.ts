@@ -48,7 +48,8 @@ test('a late completion is refunded after a dialog with amount and parties', asy
   await row.getByRole('button', { name: 'Refund' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('100.00 GHS').waitFor()
-  await dialog.getByText(`customer of ${reference}`).waitFor()
+  await dialog.getByText(/customer \+233\*+4444 at GCB/).waitFor()
+  await dialog.locator('dd', { hasText: /^GCB$/ }).waitFor()
   await dialog.getByRole('button', { name: 'Refund' }).click()
   await row.getByText('resolved').waitFor()
   expect(await service.show(reference)).toMatchObject({ refund: { amount: '100.00' } })
@@ -109,6 +110,7 @@ test('the screen compares an uploaded statement', async () => {
   await upload(header, `${uuid},S-1,90.00,GHS,${completed_at}`)
   await rowsOf(page, 'Different').getByText('the amount is 100.00 here').waitFor()
   expect(await legibilityFindings(page)).toEqual([])
+  await page.getByRole('heading', { name: /^GCB, / }).waitFor()
   await upload('amount')
   await page.getByRole('alert').getByText('line 1: column currency is missing').waitFor()
   expect(problems()).toEqual([expect.stringContaining('422')])
@@ -119,6 +121,8 @@ test('the screen compares an uploaded statement', async () => {
   await page.getByLabel('CSV or camt.053').setInputFiles(await download.path())
   await page.getByRole('button', { name: 'Compare' }).click()
   await page.getByText('The statement agrees').waitFor()
+  await page.getByRole('combobox', { name: 'Bank', exact: true }).selectOption('ECO')
+  await page.getByText('No statement yet').waitFor()
 })
 
 test('a change appears live with old and new values, and the list is filtered by provider', async () => {

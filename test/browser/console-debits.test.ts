@@ -38,10 +38,14 @@ test('a debit of the API appears live, and changes its status live', async () =>
   expect(await legibilityFindings(page)).toEqual([])
 })
 
-test('the debits are filtered by status, provider and text, and the address keeps the filters', async () => {
-  const { reference } = await chargeSilent({ narration: 'Rare words' })
+test('the debits are filtered by status, provider and amount, and the address keeps the filters', async () => {
+  const { reference } = await chargeSilent({ amount: 47.11 })
   const page = await openScreen('debits')
-  await page.getByLabel('Find').fill('rare')
+  await page.getByRole('searchbox', { name: 'Search' }).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('GHS 47.11')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Amount: 47.11' }).waitFor()
   await page.getByLabel('Provider').selectOption('demo')
   await expect
     .poll(() => rowsOf(page, 'Debits').allInnerTexts())
@@ -49,7 +53,39 @@ test('the debits are filtered by status, provider and text, and the address keep
   await page.reload()
   await eventually(async () => expect(await rowsOf(page, 'Debits').count()).toBe(1))
   await page.getByLabel('Status').selectOption('reversed')
-  await page.getByText('No debits yet').or(page.getByText('No debit matches')).waitFor()
+  await page.getByText('No debit matches').waitFor()
+  await page.getByLabel('Status').selectOption('')
+  await page.getByRole('button', { name: 'Amount: 47.11' }).click()
+  await eventually(async () => expect(await rowsOf(page, 'Debits').count()).toBeGreaterThan(1))
+})
+
+test('the search finds a debit by reference, uuid, phone, and references of provider and bank', async () => {
+  const { reference, uuid } = await chargeSilent()
+  const bank_reference = 'GCB-FOUND'
+  await service.report(uuid, { status: 'completed', bank_reference })
+  const { partner_reference } = await service.show(reference)
+  const page = await openScreen('webhooks')
+  await page.getByRole('searchbox', { name: 'Search' }).waitFor()
+  const search = async (text: string): Promise<void> => {
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(text)
+    await page.keyboard.press('Enter')
+  }
+  await search(reference.toLowerCase())
+  await page.getByRole('heading', { name: reference }).waitFor()
+  for (const text of [uuid, `0${SILENT.slice(4)}`, partner_reference]) {
+    await search(text)
+    await rowsOf(page, 'Debits').filter({ hasText: reference }).waitFor()
+  }
+  expect(await legibilityFindings(page)).toEqual([])
+  await search(bank_reference)
+  await page.getByRole('link', { name: 'Search the banks’ references' }).click()
+  await rowsOf(page, 'Debits').filter({ hasText: reference }).waitFor()
+  await page.getByLabel('To', { exact: true }).fill('2020-01-01')
+  await page.getByRole('alert').getByText('must not be before').waitFor()
+  expect(new Set(await problemsAtEnd())).toEqual(
+    new Set([expect.stringContaining('status of 422')]),
+  )
 })
 
 test('the dialog shows the reason of a refused charge', async () => {
@@ -75,8 +111,9 @@ test('a debit has a timeline, is completed by its bank, reversed and refunded', 
   await page.getByRole('button', { name: 'Reverse' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('refunds 100.00 GHS').waitFor()
+  await dialog.getByText(/customer \+233\*+4444 at GCB/).waitFor()
   await dialog.getByLabel('Reason').fill('Dispute 4711')
-  await dialog.getByText(`operator debit reverse --reference ${reference}`).waitFor()
+  await dialog.getByText(`operator debit reverse --reference ${reference} --reason`).waitFor()
   await dialog.getByRole('button', { name: 'Reverse' }).click()
   await page.getByRole('heading', { name: 'Reversed' }).waitFor()
   await page.getByRole('heading', { name: 'Refund', exact: true }).waitFor()
@@ -103,6 +140,12 @@ test('the operator completes a debit of a bank without a token', async () => {
   await service.until(reference, 'processing')
   const page = await openScreen(`debit/${reference}`)
   await page.getByRole('button', { name: 'Bank: completed' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('100.00 GHS').waitFor()
+  await dialog.getByLabel('Bank reference').fill('ABSA-1')
+  await dialog.getByLabel('Reason').fill('Telephone')
+  await dialog.getByText(`operator debit complete --reference ${reference}`).waitFor()
+  await dialog.getByRole('button', { name: 'Bank: completed' }).click()
   await page.getByText('operator:local:').waitFor()
 })
 
@@ -143,6 +186,58 @@ test('the screen of a debit that does not exist shows the refusal, and a link to
   await page.getByRole('link', { name: 'All debits' }).click()
   await page.getByRole('heading', { name: 'Debits' }).waitFor()
   expect([...new Set(await problemsAtEnd())]).toEqual([expect.stringContaining('status of 422')])
+})
+
+test('a malformed address shows the refusal instead of an empty page', async () => {
+  const page = await openScreen('debit/%E0%A4%A')
+  await page.getByRole('alert').getByText('--reference').waitFor()
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+  expect(new Set(await problemsAtEnd())).toEqual(
+    new Set([expect.stringContaining('status of 422')]),
+  )
+})
+
+test('the way back from a debit leads to its row, and a link to the filtered list', async () => {
+  for (let n = 0; n < 40; n += 1) await chargeSilent()
+  const page = await openScreen('debits?provider=demo')
+  await rowsOf(page, 'Debits').nth(39).waitFor()
+  const row = rowsOf(page, 'Debits').nth(30)
+  await row.getByRole('link').click()
+  await page.getByRole('heading', { name: 'Timeline' }).waitFor()
+  await page.goBack()
+  await row.waitFor()
+  expect(await page.evaluate('scrollY')).toBeGreaterThan(300)
+  await row.getByRole('link').click()
+  await page.getByRole('link', { name: 'All debits' }).click()
+  await page.getByRole('heading', { name: 'Debits' }).waitFor()
+  expect(page.url()).toContain('provider=demo')
+})
+
+test('a list has older debits on further pages, and the way back leads to the page', async () => {
+  for (let n = 0; n < 11; n += 1) await chargeSilent()
+  const page = await openScreen('debits?provider=demo&limit=10')
+  await page.getByText('Of these 10:').waitFor()
+  await page.getByRole('link', { name: 'Older' }).click()
+  await page.getByRole('link', { name: 'Newest' }).waitFor()
+  const row = rowsOf(page, 'Debits').first()
+  const reference = await row.getByRole('link').innerText()
+  await row.getByRole('link').click()
+  await page.getByRole('heading', { name: 'Timeline' }).waitFor()
+  await page.getByRole('link', { name: 'All debits' }).click()
+  await page.getByRole('link', { name: reference }).waitFor()
+  await page.getByLabel('Provider').selectOption('other')
+  await eventually(() => expect(page.url()).not.toContain('cursor'))
+})
+
+test('a long narration moves no other column out of the page', async () => {
+  await chargeSilent({ narration: 'x'.repeat(100) })
+  for (const width of [1280, 1000, 700]) {
+    const page = await openScreen('debits')
+    await page.setViewportSize({ width, height: 900 })
+    await rowsOf(page, 'Debits').first().waitFor()
+    const row = await rowsOf(page, 'Debits').first().getByText('processing').boundingBox()
+    expect((row?.x ?? width) + (row?.width ?? 0)).toBeLessThanOrEqual(width)
+  }
 })
 
 test('the keyboard reaches the screens and skips to the content', async () => {

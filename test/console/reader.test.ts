@@ -31,7 +31,7 @@ test('a service that replies after 6 s is polled after each reply, and each repl
   expect(calls).toMatchObject({ made: 3, openMax: 1 })
 })
 
-test('changes in a quick sequence never keep replies from the page', async () => {
+test('a quick sequence of changes never keeps replies from the page', async () => {
   const { read, readSoon, shown, calls } = reading(700)
   read()
   for (let change = 0; change < 370; change += 1) {

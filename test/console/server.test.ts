@@ -1,5 +1,8 @@
+import { createServer } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { consoleHandler } from '../../console/server/handler.ts'
+import { close, listen } from '../../sandbox/local-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { CHARGE, chargeBody } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
@@ -41,13 +44,13 @@ test.each(paths)('the path %s allows no inline or foreign content', async (path)
   expect(await response.text()).not.toMatch(/ style="|<script>/)
 })
 
-test('the page has less than 120 kB of gzipped files', async () => {
+test('the page has less than 90 kB of gzipped files', async () => {
   const paths = ['/console', '/console/page.js', '/console/page.css', '/console/icon.svg']
   const sizes = await Promise.all(
     paths.map(async (path) => gzipSync(await (await fetch(at(path))).text()).length),
   )
   expect(Math.min(...sizes)).toBeGreaterThan(100)
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(90_000)
 })
 
 test('the page does not exist at other paths', async () => {
@@ -133,6 +136,45 @@ test('the settings have the nouns and the published tokens of the sandbox', asyn
       customers: expect.arrayContaining([expect.objectContaining({ phone: '+233241234567' })]),
     },
   })
+})
+
+test('a stage whose credentials have expired replies with the reason, and has its own icon', async () => {
+  const expired = () => Promise.reject(new Error('The AWS credentials have expired'))
+  const serve = consoleHandler({
+    stage: 'production',
+    clock: { now: () => new Date(), isFrozen: () => false },
+    caller: expired,
+    operate: expired,
+  })
+  const target = { host: '127.0.0.1', body: Buffer.alloc(0) }
+  const server = createServer((request, response) => {
+    void serve({ ...target, pathname: request.url ?? '' }, request, response)
+  })
+  const stage = `http://127.0.0.1:${await listen(server)}`
+  try {
+    const reply = await fetch(`${stage}/console/settings`)
+    expect(reply.status).toBe(502)
+    expect(await reply.json()).toMatchObject({
+      error: { message: 'The AWS credentials have expired' },
+    })
+    const icons = [at('/console/icon.svg'), `${stage}/console/icon.svg`]
+    const [own, other] = await Promise.all(icons.map(async (url) => (await fetch(url)).text()))
+    expect(own).not.toBe(other)
+  } finally {
+    await close(server)
+  }
+})
+
+test('a request has the time of the service', async () => {
+  const { clock } = service.sandbox().control
+  await clock.advance(3 * 86_400_000)
+  const { arrived, close } = await openStream()
+  await fetch(at('/moved'))
+  await eventually(() => expect(arrived.text).toContain('"target":"/moved"'))
+  close()
+  const [, , , text = ''] =
+    /^(event: requests\n)?(.*\n)*event: request\ndata: (.*)$/m.exec(arrived.text) ?? []
+  expect(Math.abs(Date.parse(JSON.parse(text).at) - clock.now().getTime())).toBeLessThan(60_000)
 })
 
 /** Opens the stream and returns the text that has arrived. */

@@ -3,59 +3,29 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { NounName, OptionsOf, VerbName } from '../../../shared/operator/results.ts'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import type { ConsoleResult } from '../../server/backend.ts'
+import { catalogueFields, sentence } from '../catalogue-fields.ts'
 import { type CallOptions, isSandbox, mayUse, settings, submit } from '../client.ts'
-import { type Choices, Options } from './filters.tsx'
+import { addPending, pendingCall } from '../pending.ts'
+import { linkTo } from '../place.ts'
+import { Copy } from './copy.tsx'
+import { contentsOf, type Field, Input, valuesOf } from './field.tsx'
+import { showSecrets } from './result.tsx'
 import { Failure } from './screen.tsx'
 import { showToast } from './toasts.tsx'
 import { Code } from './values.tsx'
 
-export type Field<Name extends string = string> = {
-  name: Name
-  label: string
-  value?: string
-  /** Without options the field is text. */
-  options?: Choices
-  type?: 'date'
-  isOptional?: boolean
-}
-
-const Input = ({ field }: { field: Field }) => {
-  const { name, label, value = '', options, type, isOptional = false } = field
-  const id = useId()
-  const input = { id, name, required: !isOptional, defaultValue: value }
-  return (
-    <div class="field">
-      <label htmlFor={id}>{isOptional ? `${label} (optional)` : label}</label>
-      {options && (
-        <select {...input}>
-          <Options of={options} selected={value} />
-        </select>
-      )}
-      {!options && (type === 'date' ? <input {...input} type="date" /> : <input {...input} />)}
-    </div>
-  )
-}
-
-/** Returns the filled fields of a form. */
-const valuesOf = (form: HTMLFormElement): CallOptions =>
-  Object.fromEntries(
-    [...new FormData(form)].flatMap(([name, value]) =>
-      typeof value === 'string' && value.trim() !== '' ? [[name, value.trim()]] : [],
-    ),
-  )
-
 /** The result of a call that ran at once, not the request of a call that waits for an approval. */
 type Done<T> = Exclude<T, { approval: ApprovalResult }>
 
-export type ActionProps<T, Name extends string = string> = {
+export type ActionProps<T> = {
   label: string
   /** The effect, in the dialog. */
   about?: ComponentChildren
-  fields?: readonly Field<Name>[]
+  fields?: readonly Field[]
   /** On a stage the dialog asks for a confirmation and names the stage. */
   movesMoney?: boolean
-  /** The amount and the parties, in a dialog that a sandbox shows as well. */
-  confirmation?: ComponentChildren
+  /** The amount and the parties by the values of the form, in a dialog that a sandbox shows as well. */
+  confirmation?: ((values: CallOptions) => ComponentChildren) | undefined
   kind?: 'primary' | 'danger'
   isSmall?: boolean
   /** The message after success. */
@@ -87,14 +57,14 @@ const Dialog = ({ label, isRunning, error, onClose, onSubmit, ...props }: Dialog
   const shell = command?.(values)
   const submit = (event: TargetedEvent<HTMLFormElement>): void => {
     event.preventDefault()
-    onSubmit(valuesOf(event.currentTarget))
+    void contentsOf(event.currentTarget).then(onSubmit)
   }
   return (
     <dialog ref={element} aria-labelledby={id} onClose={onClose}>
       <div class="fields">
         <h2 id={id}>{label}</h2>
         {about && <p>{about}</p>}
-        {confirmation}
+        {confirmation?.(values)}
         {movesMoney && !isSandbox() && (
           <p class="notice warn">
             This call moves money on the stage <strong>{settings.value?.stage}</strong>.
@@ -104,7 +74,15 @@ const Dialog = ({ label, isRunning, error, onClose, onSubmit, ...props }: Dialog
           {fields.map((field) => (
             <Input key={field.name} field={field} />
           ))}
-          {shell && <Code label="The same call in a shell" text={shell} />}
+          {shell && (
+            <div>
+              <div class="head">
+                <small>The same call in a shell</small>
+                <Copy label="Copy command" text={shell} />
+              </div>
+              <Code label="The same call in a shell" text={shell} />
+            </div>
+          )}
           {error && <Failure error={error} />}
           <div class="row">
             <button type="button" onClick={onClose}>
@@ -135,7 +113,11 @@ export function Action<T>({ perform, onDone, done, ...props }: PerformedProps<T>
       const result = await perform(options)
       setOpen(false)
       const request = approvalIn(result)
-      if (request) return showToast(request)
+      if (request) {
+        addPending(request)
+        return showToast(`Request ${request.id} waits for a second operator. See Approvals.`)
+      }
+      showSecrets(result)
       showToast(typeof done === 'string' ? done : done(result as Done<T>))
       onDone?.(result as Done<T>)
     } catch (thrown) {
@@ -167,39 +149,82 @@ export function Action<T>({ perform, onDone, done, ...props }: PerformedProps<T>
   )
 }
 
-/** Returns the message for a call that a second operator must approve. */
-const approvalIn = (result: unknown): string | undefined => {
-  const { approval } = (result ?? {}) as { approval?: Partial<ApprovalResult> }
-  return approval?.id && `Request ${approval.id} waits for a second operator. See Approvals.`
+/** Returns the request of a call that a second operator must approve. */
+const approvalIn = (result: unknown): ApprovalResult | undefined => {
+  const { approval } = (result ?? {}) as { approval?: ApprovalResult }
+  return approval?.id ? approval : undefined
 }
 
 const quoted = (value: string): string =>
   /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`
 
+/** The command uses this port by default. */
+const SANDBOX_PORT = '3000'
+
 const commandOf = (noun: string, verb: string, options: Partial<CallOptions>): string => {
-  const words = Object.entries(options).flatMap(([name, value]) =>
-    value ? [`--${name} ${quoted(value)}`] : [],
-  )
-  const stage = settings.value?.stage
-  return ['operator', noun, verb, ...words, ...(stage ? [`--stage ${stage}`] : [])].join(' ')
+  const fields = settings.value?.forms[noun]?.[verb]?.fields ?? []
+  const words = Object.entries(options).flatMap(([name, value]) => {
+    // The command reads a secret from its standard input.
+    const isSecret = fields.some((field) => field.name === name && field.type === 'password')
+    return value ? [`--${name} ${isSecret ? '-' : quoted(value)}`] : []
+  })
+  const { stage, command } = settings.value ?? {}
+  const port = location.port === SANDBOX_PORT ? [] : [`--port ${location.port}`]
+  return [command, noun, verb, ...words, ...(stage ? [`--stage ${stage}`] : port)].join(' ')
 }
 
-type OperatorActionProps<N extends NounName, V extends VerbName<N>> = ActionProps<
-  ConsoleResult<N, V>,
-  keyof OptionsOf<N, V> & string
-> & { call: readonly [noun: N, verb: V, options?: Partial<OptionsOf<N, V>>] }
+type CatalogueActionProps<T> = Omit<ActionProps<T>, 'fields'> & {
+  call: readonly [noun: string, verb: string, options?: Partial<CallOptions>]
+  /** The options that the form has; by default all that the call does not have. */
+  only?: readonly string[]
+  /** The first values of fields. */
+  values?: Partial<CallOptions>
+  /** Texts and choices that differ from those of the catalogue. */
+  texts?: Partial<Record<string, Partial<Field>>>
+  /** The view of the object, whose settings the form changes. */
+  current?: object | undefined
+}
 
-/** A button that runs a verb. Hidden if the operator may not use the noun. */
-export function OperatorAction<N extends NounName, V extends VerbName<N>>({
-  call: [noun, verb, options],
-  ...props
-}: OperatorActionProps<N, V>) {
-  if (!mayUse(noun)) return null
+/** A button that runs a verb with the form of the catalogue. Hidden if the operator may not use the noun. */
+export function CatalogueAction<T>(props: CatalogueActionProps<T>) {
+  const { call, only, values, texts = {}, current, about, ...action } = props
+  const [noun, verb, options = {}] = call
+  if (!mayUse(noun as NounName)) return null
+  // Settings can have several requests, each with its fields.
+  const isSetting = verb === 'update' || verb === 'set'
+  if (!isSetting && pendingCall(noun, verb, options)) {
+    return <a href={linkTo('approvals', '', { status: 'pending' })}>{action.label}: requested</a>
+  }
+  const form = settings.value?.forms[noun]?.[verb]
+  const fields = catalogueFields(form, { preset: options, only, values, current })
   return (
-    <Action<ConsoleResult<N, V>>
-      {...props}
-      perform={(values) => submit(noun, verb, { ...options, ...values })}
-      command={(values) => commandOf(noun, verb, { ...options, ...values })}
+    <Action<T>
+      {...action}
+      about={
+        <>
+          {about ?? `${sentence(form?.summary ?? '')}.`}
+          {form?.approval && ` A stage with approvals asks a second operator ${form.approval}.`}
+        </>
+      }
+      fields={fields.map((field) => ({ ...field, ...texts[field.name] }))}
+      perform={(entered) => submit<T>(noun, verb, { ...options, ...entered })}
+      command={(entered) => commandOf(noun, verb, { ...options, ...entered })}
     />
   )
 }
+
+type OptionName<N extends NounName, V extends VerbName<N>> = keyof OptionsOf<N, V> & string
+
+type OperatorActionProps<N extends NounName, V extends VerbName<N>> = CatalogueActionProps<
+  ConsoleResult<N, V>
+> & {
+  call: readonly [noun: N, verb: V, options?: Partial<OptionsOf<N, V>>]
+  only?: readonly OptionName<N, V>[]
+  values?: Partial<Record<OptionName<N, V>, string>>
+  texts?: Partial<Record<OptionName<N, V>, Partial<Field>>>
+}
+
+/** A button that runs a verb of the catalogue. */
+export const OperatorAction = <N extends NounName, V extends VerbName<N>>(
+  props: OperatorActionProps<N, V>,
+) => <CatalogueAction<ConsoleResult<N, V>> {...props} />

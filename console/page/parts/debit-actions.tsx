@@ -1,11 +1,12 @@
 import type { FailureCode } from '../../../shared/domain/banks/failure-code.ts'
 import type { DebitResult } from '../../../shared/views/operator/debit.ts'
-import { type CallOptions, exchange, isSandbox, mayUse, operate, tokenOf } from '../client.ts'
+import { type CallOptions, exchange, tokenOf } from '../client.ts'
 import { debitStatuses } from '../debit-statuses.ts'
 import { Action, OperatorAction } from './action.tsx'
+import { DebitPayment } from './money.tsx'
 
 /** A text of a bank for each code. */
-export const failures: Record<FailureCode, string> = {
+const failures: Record<FailureCode, string> = {
   insufficient_funds: 'Insufficient funds',
   invalid_account: 'Invalid account',
   transaction_declined: 'Transaction declined by the customer',
@@ -14,54 +15,62 @@ export const failures: Record<FailureCode, string> = {
   unknown_error: 'Unspecified error',
 }
 
-/** Reports an outcome with the token of the bank in a sandbox; otherwise an operator records it. */
+/** Reports an outcome with the token of the bank of a sandbox. */
 const reportOutcome =
-  ({ reference, uuid, bank }: DebitResult, status: 'completed' | 'failed') =>
+  ({ uuid, bank }: DebitResult, status: 'completed' | 'failed', token: string) =>
   (values: CallOptions): Promise<unknown> => {
-    const bankReference = values['bank-reference'] ?? `${bank}-${uuid.slice(0, 8).toUpperCase()}`
-    const token = tokenOf('bank', bank)
-    const verb = status === 'completed' ? 'complete' : 'fail'
-    if (!token) {
-      const options = { reason: 'Reported in the console', ...values, reference }
-      return operate('debit', verb, { ...options, 'bank-reference': bankReference })
-    }
+    const bankReference = `${bank}-${uuid.slice(0, 8).toUpperCase()}`
     const path = `/api/v1/banks/debit-transactions/${uuid}/update`
     const report = { status, bank_reference: bankReference, error_message: values.reason }
     return exchange('POST', path, report, token)
   }
 
-const bankReference = { name: 'bank-reference', label: 'Bank’s reference' }
+const codes = Object.entries(failures).map(([code, text]) => [text, code] as const)
+const failure = { name: 'reason', label: 'Failure code', options: codes } as const
 
-/** The outcomes that the bank of an open debit can report. */
+/** The outcomes of an open debit: the bank of a sandbox reports them, or an operator records them. */
+const outcomes = [
+  {
+    label: 'Bank: completed',
+    status: 'completed',
+    verb: 'complete',
+    fields: [],
+    done: 'The debit is completed.',
+  },
+  {
+    label: 'Bank: failed',
+    status: 'failed',
+    verb: 'fail',
+    fields: [failure],
+    done: 'The debit is failed.',
+  },
+] as const
+
 const BankOutcome = ({ debit, onDone }: { debit: DebitResult; onDone: () => void }) => {
-  if (!mayUse('debit')) return null
-  const onStage = isSandbox() ? [] : [bankReference]
-  const codes = Object.entries(failures).map(([code, text]) => [text, code] as const)
-  const reason = { name: 'reason', label: 'Reason and source' }
-  return (
-    <>
+  const token = tokenOf('bank', debit.bank)
+  const { reference, bank } = debit
+  return outcomes.map(({ status, verb, fields, ...texts }) =>
+    token ? (
       <Action
-        label="Bank: completed"
-        about={`${debit.bank} debited the customer.`}
-        fields={isSandbox() ? [] : [bankReference, reason]}
-        movesMoney
-        perform={reportOutcome(debit, 'completed')}
-        done="The debit is completed."
+        key={status}
+        {...texts}
+        about={`${bank} reports the debit as ${status}.`}
+        fields={fields}
+        perform={reportOutcome(debit, status, token)}
         onDone={onDone}
       />
-      <Action
-        label="Bank: failed"
-        about="The text of the bank selects the failure code."
-        fields={[
-          ...onStage,
-          { name: 'reason', label: 'Failure code', options: codes, value: 'Insufficient funds' },
-        ]}
+    ) : (
+      <OperatorAction
+        key={status}
+        {...texts}
+        call={['debit', verb, { reference }]}
+        about={`Records that ${bank} reported the debit as ${status} outside the API.`}
+        confirmation={() => <DebitPayment reference={reference} isRefund={false} />}
+        texts={fields[0] ? { reason: fields[0] } : {}}
         movesMoney
-        perform={reportOutcome(debit, 'failed')}
-        done="The debit is failed."
         onDone={onDone}
       />
-    </>
+    ),
   )
 }
 
@@ -77,7 +86,7 @@ export const DebitActions = ({ debit, reload }: { debit: DebitResult; reload: ()
       kind="danger"
       call={['debit', 'reverse', { reference }]}
       about={`The bank refunds ${amount} GHS to the customer, and the provider repays it.`}
-      fields={[{ name: 'reason', label: 'Reason; the provider can read it' }]}
+      confirmation={() => <DebitPayment reference={reference} isRefund />}
       movesMoney
       done="The debit is reversed. Its refund follows."
       onDone={reload}

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import type { DebitSummary } from '../../../shared/views/operator/debit.ts'
 import { countDebits } from '../debit-counts.ts'
+import { dayText } from './values.tsx'
 
 const colour = (name: string): string => {
   const probe = document.createElement('span')
@@ -12,7 +13,7 @@ const colour = (name: string): string => {
   return color
 }
 
-const HEIGHT = 160
+const HEIGHT = 90
 
 const chartOptions = (width: number): uPlot.Options => {
   const { bars } = uPlot.paths
@@ -47,7 +48,11 @@ const chartOptions = (width: number): uPlot.Options => {
         ...axis,
         size: 28,
         grid: { show: false },
-        values: (chart, splits) => splits.map((at) => labelOf(chart, at)),
+        values: (chart, splits) => {
+          const labels = splits.map((at) => labelOf(chart, at))
+          // A day is named once.
+          return labels.map((label, index) => (label === labels[index - 1] ? '' : label))
+        },
       },
       { ...axis, size: 34, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] },
     ],
@@ -70,13 +75,22 @@ const withMargins = (times: ArrayLike<number>): [number, number] => {
 const labelOf = (chart: uPlot, at: number): string => {
   const { min = 0, max = 0 } = chart.scales.x ?? {}
   const text = new Date(at * 1000).toISOString()
-  return Number(max) - Number(min) > 86_400 * 2 ? text.slice(5, 10) : text.slice(11, 16)
+  return Number(max) - Number(min) > 86_400 * 2
+    ? dayText(text.slice(0, 10)).slice(0, -5)
+    : text.slice(11, 16)
 }
 
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
 
+type ChartProps = {
+  debits: readonly DebitSummary[]
+  now: number
+  /** Whether there are more debits than these. */
+  isPart: boolean
+}
+
 /** Draws debits as bars: charged ones, and in front of them completed and failed ones. */
-export const DebitChart = ({ debits, now }: { debits: readonly DebitSummary[]; now: number }) => {
+export const DebitChart = ({ debits, now, isPart }: ChartProps) => {
   const box = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot | undefined>(undefined)
   const { times, charged, completed, failed } = countDebits(debits, now)
@@ -118,6 +132,7 @@ export const DebitChart = ({ debits, now }: { debits: readonly DebitSummary[]; n
         aria-label={`${all} debits charged, ${good} completed, ${bad} failed`}
       />
       <figcaption class="legend">
+        {isPart && <span class="muted">Of these {debits.length}:</span>}
         <span class="status">{all} charged</span>
         <span class="status good">{good} completed</span>
         <span class="status bad">{bad} failed</span>

@@ -26,12 +26,21 @@ export type FilterProps = {
   initial?: string
   /** Of a filter that is text. */
   placeholder?: string
+  type?: 'date'
 }
 
-const Filter = ({ name, label, options, initial = '', placeholder }: FilterProps) => {
+const Filter = ({ name, label, options, initial = '', placeholder, type }: FilterProps) => {
   const chosen = place.value.filters[name]
   const set = (value: string): void => setFilters({ [name]: value || undefined })
   const value = chosen ?? initial
+  if (type) {
+    return (
+      <label>
+        {label}
+        <input type={type} value={value} onChange={(event) => set(event.currentTarget.value)} />
+      </label>
+    )
+  }
   if (placeholder) {
     return (
       <label>

@@ -1,13 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { Facts } from './screen.tsx'
-
-const pesewasOf = (amount: string): number => Math.round(Number(amount) * 100)
-
-/** Adds amounts such as 100.00; null counts as zero. */
-export const sumOf = (amounts: readonly (string | null)[]): string =>
-  (amounts.reduce((sum, amount) => sum + pesewasOf(amount ?? '0'), 0) / 100).toFixed(2)
-
-export const isAboveZero = (amount: string | null): boolean => pesewasOf(amount ?? '0') > 0
+import { withSeparators } from '../amounts.ts'
+import { operate } from '../client.ts'
+import { refundPayer } from '../refund-payer.ts'
+import { useLoaded } from '../use-operator.ts'
+import { Data, Facts } from './screen.tsx'
 
 type PaymentProps = {
   amount: string
@@ -20,9 +16,29 @@ type PaymentProps = {
 export const Payment = ({ amount, to, from }: PaymentProps) => (
   <Facts
     rows={[
-      ['Amount', <strong>{amount} GHS</strong>],
+      ['Amount', <strong>{withSeparators(`${amount} GHS`)}</strong>],
       ['From', from],
       ['To', to],
     ]}
   />
 )
+
+type DebitPaymentProps = { reference: string; isRefund: boolean }
+
+/** The amount and the parties of a debit, or of its refund. */
+export const DebitPayment = ({ reference, isRefund }: DebitPaymentProps) => {
+  const debit = useLoaded(() => operate('debit', 'show', { reference }), [reference])
+  return (
+    <Data of={debit}>
+      {(shown) => {
+        const { amount, provider, bank, phone_number } = shown
+        const customer = `customer ${phone_number} at ${bank}`
+        return isRefund ? (
+          <Payment amount={amount} from={refundPayer(shown)} to={customer} />
+        ) : (
+          <Payment amount={amount} from={customer} to={provider} />
+        )
+      }}
+    </Data>
+  )
+}

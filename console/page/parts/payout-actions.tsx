@@ -1,6 +1,7 @@
 import type { BatchResult } from '../../../shared/views/batch.ts'
+import { isAboveZero } from '../amounts.ts'
 import { OperatorAction } from './action.tsx'
-import { isAboveZero, Payment } from './money.tsx'
+import { Payment } from './money.tsx'
 
 type PayoutActionsProps = {
   batch: BatchResult
@@ -42,7 +43,7 @@ export const PayoutActions = ({ batch, account, isReduced, reload }: PayoutActio
   const { id, provider, status, net, sealed_at } = batch
   const payout = payouts[status]
   if (!payout || !sealed_at || !isAboveZero(net)) return null
-  const payment = (
+  const payment = () => (
     <Payment
       amount={isReduced ? `at most ${net}` : String(net)}
       to={account ? `${provider}: ${account}` : provider}
@@ -58,10 +59,6 @@ export const PayoutActions = ({ batch, account, isReduced, reload }: PayoutActio
         label="Record payout"
         call={['settlement', 'complete', { batch: id }]}
         about="Records a payout that the bank confirmed outside the API. Pays nothing."
-        fields={[
-          { name: 'bank-reference', label: 'Bank’s reference of the payout' },
-          { name: 'reason', label: 'Reason and source' },
-        ]}
         done="The payout is recorded."
       />
     </>

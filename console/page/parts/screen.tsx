@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import { withSeparators } from '../amounts.ts'
+import { CallError } from '../client.ts'
 import type { Loaded } from '../use-operator.ts'
 import { type FilterProps, Filters } from './filters.tsx'
 
@@ -54,7 +56,7 @@ export const Facts = ({ rows }: FactsProps) => (
       .map(([name, value]) => (
         <>
           <dt>{name}</dt>
-          <dd>{value}</dd>
+          <dd>{withSeparators(value)}</dd>
         </>
       ))}
   </dl>
@@ -65,7 +67,7 @@ export const Figures = ({ rows }: FactsProps) => (
     {rows.map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>
-        <dd>{value}</dd>
+        <dd>{withSeparators(value)}</dd>
       </div>
     ))}
   </dl>
@@ -82,7 +84,7 @@ export const Empty = ({ title, children }: { title: string; children?: Component
 export const Failure = ({ error, retry }: { error: Error; retry?: (() => void) | undefined }) => (
   <div class="notice bad" role="alert">
     {error.message}
-    {retry && (
+    {retry && !(error instanceof CallError && error.isRefusal) && (
       <button type="button" class="small" onClick={retry}>
         Try again
       </button>

@@ -5,8 +5,10 @@ import type { LongResults } from '../../server/backend.ts'
 import { isSandbox, operate } from '../client.ts'
 import { useOperator } from '../use-operator.ts'
 import { CsvButton } from './csv-button.tsx'
+import { contentsOf } from './field.tsx'
 import { Empty, Failure, Figures, Panel } from './screen.tsx'
 import { type Column, Table } from './table.tsx'
+import { dayText } from './values.tsx'
 
 const groups = {
   matched: 'Matched',
@@ -14,6 +16,14 @@ const groups = {
   missing_at_bank: 'Missing at the bank',
   differs: 'Different',
 } as const satisfies Record<keyof StatementReport, string>
+
+/** Whose amounts a sum has. */
+const sumOwner: Record<keyof StatementReport, string> = {
+  matched: '',
+  missing_here: 'by the bank',
+  missing_at_bank: 'by the service',
+  differs: 'by the bank',
+}
 
 const columns: Column<StatementExample>[] = [
   { title: 'Line', cell: ({ line }) => line, isNumber: true },
@@ -26,11 +36,16 @@ const columns: Column<StatementExample>[] = [
 
 const names = Object.keys(groups) as (keyof typeof groups)[]
 
-const Comparison = ({ result }: { result: LongResults['statement'] }) => {
+type Compared = { bank: string; date: string; result: LongResults['statement'] }
+
+const Comparison = ({ bank, date, result }: Compared) => {
   const { missing_here, missing_at_bank, differs, ignored } = result
   const differences = missing_here.count + missing_at_bank.count + differs.count
   return (
     <div class="stack" role="status">
+      <h3>
+        {bank}, {dayText(date)}
+      </h3>
       <p class={`status ${differences === 0 ? 'good' : 'bad'}`}>
         {differences === 0 ? 'The statement agrees' : `Differences: ${differences}`}
       </p>
@@ -38,11 +53,14 @@ const Comparison = ({ result }: { result: LongResults['statement'] }) => {
         rows={names.map((name) => [
           groups[name],
           <>
-            {result[name].count} <small>{result[name].sum} GHS</small>
+            {result[name].count}{' '}
+            <small>
+              {result[name].sum} GHS {sumOwner[name]}
+            </small>
           </>,
         ])}
       />
-      {ignored > 0 && <p class="muted">{ignored} rows of other days are ignored.</p>}
+      {ignored > 0 && <p class="muted">Ignored rows of other days: {ignored}</p>}
       {names
         .filter((name) => name !== 'matched' && result[name].count > 0)
         .map((name) => (
@@ -58,12 +76,6 @@ const Comparison = ({ result }: { result: LongResults['statement'] }) => {
         ))}
     </div>
   )
-}
-
-/** Returns a character for each byte: the service knows the encoding of the bank's files. */
-const bytesOf = async (file: File): Promise<string> => {
-  const bytes = new Uint8Array(await file.arrayBuffer())
-  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
 }
 
 /** Writes the completed debits of a bank as its statement, to try the comparison. */
@@ -83,17 +95,20 @@ export const Statement = ({ date }: { date: string }) => {
   const [chosen, setChosen] = useState('')
   const bank = chosen || (banks.data?.[0]?.identifier ?? '')
   const [isRunning, setRunning] = useState(false)
-  const [result, setResult] = useState<LongResults['statement']>()
+  const [compared, setCompared] = useState<Compared>()
   const [error, setError] = useState<Error>()
+  const isShown = compared?.bank === bank && compared.date === date
   const submit = async (event: TargetedEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault()
-    const file = new FormData(event.currentTarget).get('file') as File
+    const form = event.currentTarget
     setRunning(true)
     setError(undefined)
-    setResult(undefined)
+    setCompared(undefined)
     try {
-      const options = { bank, date, statement: await bytesOf(file) }
-      setResult(await operate('reconciliation', 'statement', options))
+      const { statement = '' } = await contentsOf(form)
+      const options = { bank, date, statement }
+      const result = await operate('reconciliation', 'statement', options)
+      setCompared({ bank, date, result })
     } catch (thrown) {
       setError(thrown as Error)
     } finally {
@@ -125,15 +140,15 @@ export const Statement = ({ date }: { date: string }) => {
           </label>
           <label>
             CSV or camt.053
-            <input type="file" name="file" accept=".csv,.txt,.xml" required />
+            <input type="file" name="statement" accept=".csv,.txt,.xml" required />
           </label>
           <button type="submit" disabled={isRunning}>
             {isRunning ? 'Comparing…' : 'Compare'}
           </button>
         </form>
         {error && <Failure error={error} />}
-        {result && <Comparison result={result} />}
-        {!result && !error && (
+        {isShown && <Comparison {...compared} />}
+        {!isShown && !error && (
           <Empty title="No statement yet">
             The columns are those of the bank&apos;s setting, or uuid or bank_reference, amount,
             currency and completed_at.

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { withSeparators } from '../amounts.ts'
 import { place } from '../route.ts'
 import type { Loaded } from '../use-operator.ts'
 import type { FilterProps } from './filters.tsx'
@@ -22,16 +23,18 @@ type TableProps<T> = {
   columns: readonly Column<T>[]
   rows: readonly T[]
   keyOf: (row: T) => string | number
+  /** Tables below each other have the same columns. */
+  isAligned?: boolean
   /** Shown if there are no rows. */
   children?: ComponentChildren
 }
 
 /** Shows rows; on a narrow screen each row is a card. */
-export function Table<T>({ label, columns, rows, keyOf, children }: TableProps<T>) {
+export function Table<T>({ label, columns, rows, keyOf, isAligned, children }: TableProps<T>) {
   if (rows.length === 0 && children) return <>{children}</>
   return (
     <div class="scroll">
-      <table class="cards" aria-label={label}>
+      <table class={isAligned ? 'cards aligned' : 'cards'} aria-label={label}>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -46,7 +49,7 @@ export function Table<T>({ label, columns, rows, keyOf, children }: TableProps<T
             <tr key={keyOf(row)}>
               {columns.map((column) => (
                 <td key={column.title} data-title={column.title} class={classOf(column)}>
-                  <span>{column.cell(row)}</span>
+                  <span>{withSeparators(column.cell(row))}</span>
                 </td>
               ))}
             </tr>

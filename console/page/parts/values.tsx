@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { serviceNow } from '../client.ts'
 import { debitStatuses, type Tone } from '../debit-statuses.ts'
-import { linkTo } from '../route.ts'
+import { linkTo } from '../place.ts'
 
 /** Values of the service as text: references, statuses, times, JSON. */
 

@@ -1,13 +1,12 @@
-import type { BatchResult } from '../../../shared/views/batch.ts'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
-import type { DebitSummary } from '../../../shared/views/operator/debit.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { chosen } from '../parts/filters.tsx'
-import { Payment } from '../parts/money.tsx'
-import { Empty, Failure } from '../parts/screen.tsx'
+import { DebitPayment, Payment } from '../parts/money.tsx'
+import { Data, Empty, Facts } from '../parts/screen.tsx'
 import { type Column, ListScreen } from '../parts/table.tsx'
 import { Countdown, Link, Status, Time } from '../parts/values.tsx'
+import { settingOf } from '../settings-of.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
 const statuses: Record<ApprovalResult['status'], true> = {
@@ -47,31 +46,57 @@ const Call = ({ approval }: ApprovalProps) => {
   )
 }
 
-/** The amount and the parties of the requested call. */
-const Terms = ({ approval: { noun, verb, target } }: ApprovalProps) => {
-  const isBatch = noun === 'settlement'
-  const load = isBatch
-    ? () => operate('settlement', 'show', { batch: target })
-    : () => operate('debit', 'show', { reference: target })
-  const terms = useLoaded<BatchResult | DebitSummary>(load, [noun, target])
-  const { data, error } = terms
-  if (error) return <Failure error={error} retry={terms.reload} />
-  if (!data) return <p role="status">Loading…</p>
-  if ('net' in data) return <Payment amount={data.net ?? 'unknown'} to={data.provider} />
-  const { amount, provider, bank, phone_number } = data
-  const customer = `customer ${phone_number} at ${bank}`
-  const isRefund = verb === 'reverse' || verb === 'refund'
-  return isRefund ? (
-    <Payment amount={amount} from={provider} to={customer} />
-  ) : (
-    <Payment amount={amount} from={customer} to={provider} />
+const BatchTerms = ({ id }: { id: string }) => {
+  const batch = useLoaded(() => operate('settlement', 'show', { batch: id }), [id])
+  return (
+    <Data of={batch}>
+      {({ net, provider }) => <Payment amount={net ?? 'unknown'} to={provider} />}
+    </Data>
   )
 }
 
-const hasTerms = ({ noun, scope }: ApprovalResult): boolean =>
-  !scope &&
-  ((noun === 'settlement' && mayUse('settlement')) ||
-    ((noun === 'debit' || noun === 'exception') && mayUse('debit')))
+const refunds = ['reverse', 'refund']
+
+/** The verbs that show the object of a setting. */
+const shows = {
+  provider: (provider: string) => operate('provider', 'show', { provider }),
+  limit: (provider: string) => operate('limit', 'show', { provider }),
+  webhook: (provider: string) => operate('webhook', 'show', { provider }),
+  bank: (bank: string) => operate('bank', 'show', { bank }),
+  connector: (bank: string) => operate('connector', 'show', { bank }),
+} as const
+
+const hasSettings = (noun: string): noun is keyof typeof shows => Object.hasOwn(shows, noun)
+
+/** The present and the requested settings. */
+const Settings = ({ noun, approval }: { noun: keyof typeof shows } & ApprovalProps) => {
+  const { target, options } = approval
+  const object = useLoaded<object>(() => shows[noun](target), [noun, target])
+  const isNew = approval.verb === 'create' || object.error !== undefined
+  return isNew || object.data ? (
+    <Facts
+      rows={Object.entries(options)
+        .filter(([, value]) => value !== target)
+        .map(([name, value]) => [
+          name.replaceAll('-', ' '),
+          `${settingOf(object.data, name) ?? (isNew ? 'new' : 'not shown')} → ${value}`,
+        ])}
+    />
+  ) : (
+    <p role="status">Loading…</p>
+  )
+}
+
+/** The amount and the parties of the requested call, or the settings before and after it. */
+const Terms = ({ approval }: ApprovalProps) => {
+  const { noun, verb, target, scope } = approval
+  if (!scope && noun === 'settlement' && mayUse(noun)) return <BatchTerms id={target} />
+  if (!scope && (noun === 'debit' || noun === 'exception') && mayUse('debit')) {
+    return <DebitPayment reference={target} isRefund={refunds.includes(verb)} />
+  }
+  if (hasSettings(noun) && mayUse(noun)) return <Settings noun={noun} approval={approval} />
+  return <Call approval={approval} />
+}
 
 const Decision = ({ approval }: ApprovalProps) => {
   const { id, status, noun, verb, target, requested_by } = approval
@@ -83,9 +108,7 @@ const Decision = ({ approval }: ApprovalProps) => {
         isSmall
         call={['approval', 'grant', { id }]}
         about={`Runs “${noun} ${verb} ${target}”, which ${requested_by} requested.`}
-        confirmation={
-          hasTerms(approval) ? <Terms approval={approval} /> : <Call approval={approval} />
-        }
+        confirmation={() => <Terms approval={approval} />}
         movesMoney
         done="The call was made."
       />
@@ -95,7 +118,6 @@ const Decision = ({ approval }: ApprovalProps) => {
         kind="danger"
         call={['approval', 'deny', { id }]}
         about={`“${noun} ${verb} ${target}” will not run.`}
-        fields={[{ name: 'reason', label: 'Reason', isOptional: true }]}
         done="The request is denied."
       />
     </div>

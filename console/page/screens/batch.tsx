@@ -1,19 +1,23 @@
 import type { BatchResult, SettlementReport } from '../../../shared/views/batch.ts'
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
+import { isAboveZero, sumOf, withSeparators } from '../amounts.ts'
 import { mayUse, operate } from '../client.ts'
 import { CsvButton } from '../parts/csv-button.tsx'
-import { isAboveZero, sumOf } from '../parts/money.tsx'
 import { PayoutActions } from '../parts/payout-actions.tsx'
 import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { dayText, Link, Status, Time } from '../parts/values.tsx'
-import { linkTo, place } from '../route.ts'
+import { linkBackTo, place } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
 const columns: Column<SettlementReport['lines'][number]>[] = [
   { title: 'Type', cell: ({ type }) => type },
   { title: 'Debit', cell: ({ reference }) => <Link id={reference} /> },
-  { title: 'Provider’s reference', cell: ({ partner_reference }) => partner_reference },
+  {
+    title: 'Provider’s reference',
+    cell: ({ partner_reference }) => partner_reference,
+    isWide: true,
+  },
   { title: 'Completed', cell: ({ completed_at }) => <Time at={completed_at} /> },
   { title: 'Gross', cell: ({ gross }) => gross, isNumber: true },
   { title: 'Fee', cell: ({ fee }) => fee, isNumber: true },
@@ -85,7 +89,7 @@ const Summary = ({ batch }: { batch: BatchResult }) => (
         ['Gross', batch.gross],
         ['Fees', batch.fee],
         ['Adjustments', batch.adjustments],
-        ['Net', batch.net && <strong>{batch.net} GHS</strong>],
+        ['Net', batch.net && <strong>{withSeparators(`${batch.net} GHS`)}</strong>],
         ['Fee schedule', scheduleText(batch.fee_schedule)],
         ['Built', batch.sealed_at && <Time at={batch.sealed_at} />],
         ['Payable on', batch.payable_on && dayText(batch.payable_on)],
@@ -118,7 +122,7 @@ const Payout = ({ batch, account, offset }: PayoutProps) => (
         ['Status', <Status value={batch.status} />],
         [
           batch.status === 'completed' ? 'Paid' : 'Amount',
-          batch.paid && <strong>{batch.paid} GHS</strong>,
+          batch.paid && <strong>{withSeparators(`${batch.paid} GHS`)}</strong>,
         ],
         ['Kept for offsets', keptFor(batch)],
         ['Account', account],
@@ -168,7 +172,7 @@ export const BatchScreen = () => {
   return (
     <Screen
       title={id}
-      about={<a href={linkTo('settlement')}>All batches</a>}
+      about={<a href={linkBackTo('settlement')}>All batches</a>}
       actions={
         batch.data && (
           <>

@@ -72,7 +72,7 @@ export const ClockScreen = () => {
           label="Reset the sandbox"
           kind="danger"
           about="Deletes all debits, webhooks and changes. Restores the seeds and the time of this machine."
-          confirmation={<p class="notice bad">The deleted data cannot be restored.</p>}
+          confirmation={() => <p class="notice bad">The deleted data cannot be restored.</p>}
           perform={() => exchange('POST', '/sandbox/reset')}
           done="The sandbox is new."
           onDone={clock.reload}

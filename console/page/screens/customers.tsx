@@ -2,11 +2,12 @@ import type { AccountResult } from '../../../shared/views/operator/customer.ts'
 import type { ConsoleSeeds } from '../../server/backend.ts'
 import { settings } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { useBanks } from '../parts/filters.tsx'
 import { Empty, Panel, Screen } from '../parts/screen.tsx'
 import { type Column, List, Table } from '../parts/table.tsx'
 import { Status } from '../parts/values.tsx'
-import { linkTo, place, setFilters } from '../route.ts'
+import { linkTo } from '../place.ts'
+import { place, setFilters } from '../route.ts'
+import { phoneIn } from '../search.ts'
 import { useOperator } from '../use-operator.ts'
 
 const columnsWith = (onDone: () => void): Column<AccountResult>[] => [
@@ -24,7 +25,7 @@ const columnsWith = (onDone: () => void): Column<AccountResult>[] => [
         kind="danger"
         call={['customer', 'unlink', { phone: phone_number, bank }]}
         about={`New debits of ${phone_number} at ${bank} are refused.`}
-        confirmation={<p>{customer} loses this account.</p>}
+        confirmation={() => <p>{customer} loses this account.</p>}
         done="The account is removed."
         onDone={onDone}
       />
@@ -41,46 +42,28 @@ const seedColumns: Column<ConsoleSeeds['customers'][number]>[] = [
   { title: 'Outcome of a debit', cell: ({ outcome }) => outcome, isWide: true },
 ]
 
-const types = Object.entries({
-  mobile_money: 'mobile money',
-  savings: 'savings',
-  current: 'current',
-} satisfies Record<AccountResult['account_type'], string>)
-
-const statuses = Object.entries({
-  active: 'active',
-  inactive: 'inactive: debits are refused',
-} satisfies Record<AccountResult['status'], string>)
-
 type LinkAccountProps = { phone: string; onDone: (linked: AccountResult) => void }
 
-const LinkAccount = ({ phone, onDone }: LinkAccountProps) => {
-  const banks = useBanks() ?? []
-  return (
-    <OperatorAction
-      label="Link an account"
-      kind="primary"
-      call={['customer', 'link']}
-      about="Sets the account of a phone number at a bank, and replaces an earlier one."
-      fields={[
-        { name: 'phone', label: 'Phone number, such as +233241234567', value: phone },
-        { name: 'bank', label: 'Bank', options: banks },
-        { name: 'name', label: 'Name of the customer' },
-        { name: 'account-number', label: 'Account number' },
-        { name: 'account-type', label: 'Account type', options: types, value: 'mobile_money' },
-        { name: 'status', label: 'Status', options: statuses, value: 'active' },
-      ]}
-      done={({ customer, bank }) => `The account of ${customer} at ${bank} is set.`}
-      onDone={onDone}
-    />
-  )
-}
+const LinkAccount = ({ phone, onDone }: LinkAccountProps) => (
+  <OperatorAction
+    label="Link an account"
+    kind="primary"
+    call={['customer', 'link']}
+    about="Sets the account of a phone number at a bank, and replaces an earlier one."
+    values={{ phone }}
+    done={({ customer, bank }) => `The account of ${customer} at ${bank} is set.`}
+    onDone={onDone}
+  />
+)
 
 const Accounts = ({ phone }: { phone: string }) => {
   const watch = { entities: ['account'] }
   const accounts = useOperator('customer', 'list', { phone }, watch)
   return (
-    <Panel title={`Accounts of ${phone}`}>
+    <Panel
+      title={`Accounts of ${phone}`}
+      actions={<a href={linkTo('debits', '', { phone })}>Debits of {phone}</a>}
+    >
       <List
         label="Accounts"
         of={accounts}
@@ -115,7 +98,7 @@ export const CustomersScreen = () => {
         onSubmit={(event) => {
           event.preventDefault()
           const entered = new FormData(event.currentTarget).get('phone')
-          setFilters({ phone: String(entered).replaceAll(' ', '') || undefined })
+          setFilters({ phone: phoneIn(String(entered)) ?? String(entered).trim() })
         }}
       >
         <label>

@@ -1,14 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import type { DeliveryWithAttempts } from '../../../shared/views/delivery.ts'
 import type { DebitResult, HistoryEntry } from '../../../shared/views/operator/debit.ts'
+import { withSeparators } from '../amounts.ts'
 import { isSandbox } from '../client.ts'
 import { displayOf } from '../debit-statuses.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { DebitActions } from '../parts/debit-actions.tsx'
 import { DeliveryLog } from '../parts/delivery-log.tsx'
+import { DebitPayment } from '../parts/money.tsx'
 import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
 import { Code, Link, Status, Time } from '../parts/values.tsx'
-import { linkTo, place } from '../route.ts'
+import { linkTo } from '../place.ts'
+import { linkBackTo, place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
 
 /** The log has requests to the API, whose ids end so; other ids are of messages and operators. */
@@ -85,7 +88,9 @@ const Refund = ({ debit, reload }: { debit: DebitResult; reload: () => void }) =
           <OperatorAction
             label="Refund again"
             call={['exception', 'refund', { reference }]}
+            only={['reason']}
             about={`Asks the bank again to refund ${refund.amount} GHS.`}
+            confirmation={() => <DebitPayment reference={reference} isRefund />}
             movesMoney
             done="The refund is requested again."
             onDone={reload}
@@ -114,7 +119,7 @@ const Summary = ({ debit }: { debit: DebitResult }) => {
     <Panel title="Debit">
       <Facts
         rows={[
-          ['Amount', <strong>{`${debit.amount} GHS`}</strong>],
+          ['Amount', <strong>{withSeparators(`${debit.amount} GHS`)}</strong>],
           ['Fee', debit.fee && `${debit.fee} GHS`],
           ['Status', <Status value={debit.status} />],
           ['Failure', debit.error_message && `${debit.error_message} (${debit.error_code})`],
@@ -143,8 +148,7 @@ const Summary = ({ debit }: { debit: DebitResult }) => {
 /** The reports and refunds of this debit that an operator must resolve, or has resolved. */
 const Exceptions = ({ reference }: { reference: string }) => {
   const watch = { entities: ['exception'], key: reference }
-  const exceptions = useOperator('exception', 'list', {}, watch)
-  const own = exceptions.data?.filter((exception) => exception.reference === reference) ?? []
+  const { data: own = [] } = useOperator('exception', 'show', { reference }, watch)
   if (own.length === 0) return null
   return (
     <Panel title="Exceptions" actions={<a href={linkTo('exceptions')}>Resolve</a>}>
@@ -178,7 +182,7 @@ export const DebitScreen = () => {
       title={reference}
       about={
         <>
-          <a href={linkTo('debits')}>All debits</a>
+          <a href={linkBackTo('debits')}>All debits</a>
           {debit.data && (
             <>
               {' · '}

@@ -1,15 +1,25 @@
 import type { chargeView } from '../../../shared/views/debit.ts'
 import type { DebitSummary } from '../../../shared/views/operator/debit.ts'
-import { type CallOptions, exchange, isSandbox, serviceNow, settings, tokenOf } from '../client.ts'
+import {
+  type CallOptions,
+  exchange,
+  isSandbox,
+  type ListedDebits,
+  listDebits,
+  serviceNow,
+  settings,
+  tokenOf,
+} from '../client.ts'
 import { debitStatuses } from '../debit-statuses.ts'
 import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
-import { chosen, useProviders } from '../parts/filters.tsx'
+import { chosen, serviceDay, useBanks, useProviders } from '../parts/filters.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
 import { type Column, NoMatch, Table } from '../parts/table.tsx'
 import { Link, Status, Time } from '../parts/values.tsx'
-import { place } from '../route.ts'
-import { useOperator } from '../use-operator.ts'
+import { linkTo } from '../place.ts'
+import { place, setFilters } from '../route.ts'
+import { useCall } from '../use-operator.ts'
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
 const LIMITS = ['100', '500', '1000']
@@ -20,7 +30,7 @@ const columns: Column<DebitSummary>[] = [
   { title: 'Provider', cell: ({ provider }) => provider },
   { title: 'Bank', cell: ({ bank }) => bank },
   { title: 'Customer', cell: ({ phone_number }) => phone_number },
-  { title: 'Narration', cell: ({ narration }) => narration },
+  { title: 'Narration', cell: ({ narration }) => narration, isWide: true },
   { title: 'Amount (GHS)', cell: ({ amount }) => amount, isNumber: true },
   {
     title: 'Status',
@@ -69,25 +79,70 @@ const Charge = () => {
   )
 }
 
-const isFound = (debit: DebitSummary, text: string): boolean =>
-  [debit.reference, debit.partner_reference, debit.phone_number, debit.narration, debit.uuid].some(
-    (value) => value?.toLowerCase().includes(text.toLowerCase()),
-  )
+/** The searches, which a button removes; other filters have a control. */
+const searches = {
+  phone: 'Phone',
+  amount: 'Amount',
+  uuid: 'UUID',
+  'partner-reference': 'Provider’s reference',
+  'bank-reference': 'Bank’s reference',
+} as const
 
-const Debits = ({ debits }: { debits: readonly DebitSummary[] }) => {
-  const { bank = '', find = '' } = place.value.filters
-  const shown = debits.filter(
-    (debit) => (!bank || debit.bank === bank) && (!find || isFound(debit, find)),
+const names = Object.keys(searches) as (keyof typeof searches)[]
+
+const Searches = () => {
+  const set = Object.entries(chosen(...names)) as [keyof typeof searches, string][]
+  if (set.length === 0) return null
+  return (
+    <div class="row">
+      {set.map(([name, value]) => (
+        <button
+          key={name}
+          type="button"
+          class="small text"
+          title="Remove this filter"
+          onClick={() => setFilters({ [name]: undefined })}
+        >
+          {searches[name]}: <strong>{value}</strong> ✕
+        </button>
+      ))}
+    </div>
   )
+}
+
+/** A text that is no reference of a provider can be one of a bank, which is read debit by debit. */
+const NothingFound = () => {
+  const { 'partner-reference': text } = place.value.filters
+  if (!text) return <NoMatch row="debit" />
+  const from = serviceDay(-7)
+  return (
+    <Empty title={`No debit has the provider’s reference ${text}`}>
+      <a href={linkTo('debits', '', { 'bank-reference': text, from })}>
+        Search the banks’ references of the last 7 days
+      </a>
+    </Empty>
+  )
+}
+
+const Debits = ({ page: { debits, isFirst, next } }: { page: ListedDebits }) => {
+  const { filters } = place.value
+  const { limit: _, ...others } = filters
+  const isFiltered = Object.keys(others).length > 0
   return (
     <>
-      <Panel title="Charged, completed and failed">
-        <DebitChart debits={shown} now={serviceNow()} />
-      </Panel>
+      {debits.length > 0 && (
+        <Panel title="Charged, completed and failed">
+          <DebitChart
+            debits={debits}
+            now={isFirst && !filters.to ? serviceNow() : Date.parse(debits[0]?.created_at ?? '')}
+            isPart={!isFirst || next !== undefined}
+          />
+        </Panel>
+      )}
       <Panel>
-        <Table label="Debits" columns={columns} rows={shown} keyOf={({ reference }) => reference}>
-          {debits.length > 0 ? (
-            <NoMatch row="debit" />
+        <Table label="Debits" columns={columns} rows={debits} keyOf={({ reference }) => reference}>
+          {isFiltered ? (
+            <NothingFound />
           ) : (
             <Empty title="No debits yet">
               {isSandbox()
@@ -96,30 +151,38 @@ const Debits = ({ debits }: { debits: readonly DebitSummary[] }) => {
             </Empty>
           )}
         </Table>
+        <nav class="row pages" aria-label="Pages">
+          {!isFirst && <a href={linkTo('debits', '', { ...filters, cursor: undefined })}>Newest</a>}
+          {next && <a href={linkTo('debits', '', { ...filters, cursor: next })}>Older</a>}
+        </nav>
       </Panel>
     </>
   )
 }
 
-/** The newest debits of all providers, live. */
+/** The debits of all providers by the filters of the service, live. */
 export const DebitsScreen = () => {
-  const options = { limit: '100', ...chosen('provider', 'status', 'limit') }
-  const debits = useOperator('debit', 'list', options, { entities: ['debit'] })
-  const banks = [...new Set(debits.data?.map(({ bank }) => bank))].sort()
+  const filters = chosen('provider', 'status', 'bank', 'from', 'to', 'limit', 'cursor', ...names)
+  const options = { limit: '100', ...filters }
+  const page = useCall(['debit', 'list', options, 'page'], () => listDebits(options), {
+    entities: ['debit'],
+  })
   return (
     <Screen
       title="Debits"
-      about="The newest debits, updated as they change. Times are UTC."
+      about="Newest first, updated as they change. Times are UTC."
       actions={isSandbox() && <Charge />}
       filters={[
         { name: 'status', label: 'Status', options: Object.keys(debitStatuses) },
         { name: 'provider', label: 'Provider', options: useProviders() },
-        { name: 'bank', label: 'Bank', options: banks },
-        { name: 'find', label: 'Find', placeholder: 'Reference, phone or narration' },
-        { name: 'limit', label: 'Newest', options: LIMITS, initial: '100' },
+        { name: 'bank', label: 'Bank', options: useBanks()?.map(([bank]) => bank) },
+        { name: 'from', label: 'From', type: 'date' },
+        { name: 'to', label: 'To', type: 'date' },
+        { name: 'limit', label: 'Page of', options: LIMITS, initial: '100' },
       ]}
     >
-      <Data of={debits}>{(rows) => <Debits debits={rows} />}</Data>
+      <Searches />
+      <Data of={page}>{(shown) => <Debits page={shown} />}</Data>
     </Screen>
   )
 }

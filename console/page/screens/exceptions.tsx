@@ -6,7 +6,7 @@ import type {
 import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { chosen } from '../parts/filters.tsx'
-import { Payment } from '../parts/money.tsx'
+import { DebitPayment } from '../parts/money.tsx'
 import { Empty } from '../parts/screen.tsx'
 import { type Column, ListScreen, NoMatch } from '../parts/table.tsx'
 import { Code, Link, prettyJson, Status, Time } from '../parts/values.tsx'
@@ -75,7 +75,7 @@ const Resolution = ({ exception: { resolved_at, resolved_by, note } }: Exception
   )
 
 const Actions = ({ exception }: ExceptionProps) => {
-  const { reference, kind, resolved_at, bank, amount } = exception
+  const { reference, kind, resolved_at } = exception
   const row = kinds[kind]
   if (resolved_at || !row) return null
   const isRequest = row.source === 'request'
@@ -86,7 +86,8 @@ const Actions = ({ exception }: ExceptionProps) => {
         isSmall
         call={['exception', 'resolve', { reference, kind }]}
         about={`Resolves the open exceptions of ${reference} of this kind. Changes nothing else.`}
-        fields={[{ name: 'note', label: isRequest ? 'Note to the provider' : 'Resolution' }]}
+        only={['note']}
+        texts={{ note: { label: isRequest ? 'Note to the provider' : 'Resolution' } }}
         done={isRequest ? 'The request is declined.' : 'The exception is resolved.'}
       />
       {row.refund !== 'none' && (
@@ -95,8 +96,8 @@ const Actions = ({ exception }: ExceptionProps) => {
           isSmall
           call={['exception', 'refund', { reference }]}
           about="The bank refunds the customer. The exceptions of the debit are resolved."
-          confirmation={<Payment amount={amount} from={bank} to={`customer of ${reference}`} />}
-          fields={[{ name: 'reason', label: 'Reason; the bank can read it', isOptional: true }]}
+          confirmation={() => <DebitPayment reference={reference} isRefund />}
+          only={['reason', 'despite-note']}
           movesMoney
           done="The refund is requested."
         />

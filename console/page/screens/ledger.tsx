@@ -4,10 +4,11 @@ import type {
   EntryResult,
   JournalResult,
 } from '../../../shared/views/operator/ledger.ts'
+import { withSeparators } from '../amounts.ts'
 import { mayUse, operate } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { CsvButton } from '../parts/csv-button.tsx'
-import { chosenDay, DayFilter, useBanks } from '../parts/filters.tsx'
+import { chosenDay, DayFilter } from '../parts/filters.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
 import { type Column, List, Table } from '../parts/table.tsx'
 import { dayText, Link, Time } from '../parts/values.tsx'
@@ -18,7 +19,11 @@ const accountColumns: Column<BalanceResult>[] = [
   { title: 'Opening', cell: ({ opening }) => opening, isNumber: true },
   { title: 'Debit', cell: ({ debit }) => debit, isNumber: true },
   { title: 'Credit', cell: ({ credit }) => credit, isNumber: true },
-  { title: 'Closing', cell: ({ closing }) => <strong>{closing}</strong>, isNumber: true },
+  {
+    title: 'Closing',
+    cell: ({ closing }) => <strong>{withSeparators(closing)}</strong>,
+    isNumber: true,
+  },
 ]
 
 const screenOf: Record<string, string> = {
@@ -114,7 +119,6 @@ const fundingColumns: Column<FundingResult>[] = [
 /** The cash that banks have remitted. */
 const Fundings = ({ date }: { date: string }) => {
   const fundings = useOperator('funding', 'list', {}, { entities: ['funding'] })
-  const banks = useBanks() ?? []
   return (
     <Panel
       title="Remittances of banks"
@@ -123,12 +127,7 @@ const Fundings = ({ date }: { date: string }) => {
           label="Record a remittance"
           call={['funding', 'record']}
           about="Records cash that a bank has sent to the service. A repeated reference changes nothing."
-          fields={[
-            { name: 'bank', label: 'Bank', options: banks },
-            { name: 'amount', label: 'Amount in GHS, such as 5000.00' },
-            { name: 'reference', label: 'Bank’s reference' },
-            { name: 'date', label: 'UTC day of arrival', type: 'date', value: date },
-          ]}
+          values={{ date }}
           movesMoney
           done={({ amount, bank }) => `${amount} GHS of ${bank} are recorded.`}
           onDone={fundings.reload}

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import type { LoggedRequest } from '../../server/live.ts'
 import { curlOf } from '../curl.ts'
 import { requests } from '../live.ts'
+import { Copy } from '../parts/copy.tsx'
 import { Empty, Panel, Screen } from '../parts/screen.tsx'
-import { showToast } from '../parts/toasts.tsx'
 import { Code, headersText, prettyJson, Time } from '../parts/values.tsx'
 import { place } from '../route.ts'
 
@@ -13,15 +13,6 @@ const classes = ['2', '4', '5'].map((digit) => [digit, `${digit}xx`] as const)
 
 const toneOfStatus = (status: number): string =>
   status < 300 ? 'good' : status < 500 ? 'warn' : 'bad'
-
-const copy = async (text: string): Promise<void> => {
-  try {
-    await navigator.clipboard.writeText(text)
-    showToast('Copied. Set TOKEN before you run it.')
-  } catch {
-    showToast('The browser does not allow copying.', { isFailure: true })
-  }
-}
 
 const Message = ({ name, message }: { name: string; message: LoggedRequest['request'] }) => (
   <div>
@@ -53,13 +44,11 @@ const Entry = ({ entry }: { entry: LoggedRequest }) => {
         </summary>
         {isOpen && (
           <div class="stack">
-            <button
-              type="button"
-              class="small"
-              onClick={() => void copy(curlOf(entry, location.origin))}
-            >
-              Copy as curl
-            </button>
+            <Copy
+              label="Copy as curl"
+              text={curlOf(entry, location.origin)}
+              done="Copied. Set TOKEN before you run it."
+            />
             <div class="columns">
               <Message name="Request" message={entry.request} />
               <Message name="Reply" message={entry.reply} />

@@ -1,15 +1,17 @@
 import type { BatchResult } from '../../../shared/views/batch.ts'
 import type { SettlementRunResult } from '../../../shared/views/operator/settlement.ts'
-import { isSandbox } from '../client.ts'
+import { isAboveZero, sumOf } from '../amounts.ts'
+import { type CallOptions, isSandbox, operate } from '../client.ts'
+import { dueBatches } from '../due-batches.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { chosen, serviceDay, useProviders } from '../parts/filters.tsx'
-import { isAboveZero, Payment, sumOf } from '../parts/money.tsx'
+import { Payment } from '../parts/money.tsx'
 import { batchStatuses } from '../parts/payout-actions.tsx'
 import { Data, Empty, Figures, Panel, Screen } from '../parts/screen.tsx'
 import { type Column, NoMatch, Table } from '../parts/table.tsx'
 import { dayText, Link, Status } from '../parts/values.tsx'
 import { place } from '../route.ts'
-import { useOperator } from '../use-operator.ts'
+import { useLoaded, useOperator } from '../use-operator.ts'
 
 /** Why a batch is not paid, or how it was completed. */
 const Note = ({ batch }: { batch: BatchResult }) => {
@@ -49,9 +51,6 @@ const columns: Column<BatchResult>[] = [
   { title: 'Paid', cell: paidOf, isNumber: true },
 ]
 
-const isWaiting = ({ status, net }: BatchResult): boolean =>
-  status === 'pending' && isAboveZero(net)
-
 const runText = ({ built, paid, unpaid, in_work }: SettlementRunResult): string => {
   const reasons = unpaid.map(
     ({ batch, message, details }) =>
@@ -61,9 +60,34 @@ const runText = ({ built, paid, unpaid, in_work }: SettlementRunResult): string 
   return [counts, ...reasons].join(' ')
 }
 
-type RunProps = { waiting: readonly BatchResult[]; providers: readonly string[] }
+const BATCHES_MAX = 1_000
 
-const Run = ({ waiting, providers }: RunProps) => (
+/** The batches that a run pays, by the values of its form and whatever the screen shows. */
+const Due = ({ values: { date = '', provider } }: { values: CallOptions }) => {
+  const options = { ...(provider && { provider }), limit: String(BATCHES_MAX) }
+  const batches = useLoaded(() => operate('settlement', 'list', options), [provider])
+  return (
+    <Data of={batches}>
+      {(loaded) => {
+        const { sum, providers } = dueBatches(loaded, { date, ...(provider && { provider }) })
+        return (
+          <>
+            {providers.length > 0 ? (
+              <Payment amount={`at most ${sum}`} to={providers.join(', ')} />
+            ) : (
+              <p class="muted">No batch waits for its payout.</p>
+            )}
+            {loaded.length === BATCHES_MAX && (
+              <p class="notice warn">Batches before the newest {BATCHES_MAX} are not counted.</p>
+            )}
+          </>
+        )
+      }}
+    </Data>
+  )
+}
+
+const Run = () => (
   <OperatorAction
     label="Run a day"
     kind="primary"
@@ -71,25 +95,9 @@ const Run = ({ waiting, providers }: RunProps) => (
     about={`Builds the batches of a day from the debits completed before it, and pays the batches of earlier days.${
       isSandbox() ? ' Tomorrow settles the debits of today.' : ''
     }`}
-    confirmation={
-      waiting.length > 0 ? (
-        <Payment
-          amount={`at most ${sumOf(waiting.map(({ net }) => net))}`}
-          to={[...new Set(waiting.map(({ provider }) => provider))].join(', ')}
-        />
-      ) : (
-        <p class="muted">No batch waits for its payout.</p>
-      )
-    }
-    fields={[
-      { name: 'date', label: 'UTC day', type: 'date', value: serviceDay(isSandbox() ? 1 : 0) },
-      {
-        name: 'provider',
-        label: 'Provider',
-        options: [['', 'All'], ...providers],
-        isOptional: true,
-      },
-    ]}
+    confirmation={(values) => <Due values={values} />}
+    only={['date', 'provider']}
+    values={{ date: serviceDay(isSandbox() ? 1 : 0), ...chosen('provider') }}
     movesMoney
     done={runText}
   />
@@ -113,6 +121,7 @@ const Day = ({ day, batches }: { day: string; batches: readonly BatchResult[] })
           label={`Batches of ${dayText(day)}`}
           columns={columns}
           rows={batches}
+          isAligned
           keyOf={({ id }) => id}
         />
       </div>
@@ -151,12 +160,11 @@ export const SettlementScreen = () => {
   const options = { ...chosen('provider'), limit: '100' }
   const batches = useOperator('settlement', 'list', options, { entities: ['batch'] })
   const providers = useProviders()
-  const waiting = (batches.data ?? []).filter(isWaiting)
   return (
     <Screen
       title="Settlement"
       about="The newest batches by settlement day, in GHS. A payout starts the day after."
-      actions={<Run waiting={waiting} providers={providers ?? []} />}
+      actions={<Run />}
       filters={[
         { name: 'status', label: 'Status', options: batchStatuses },
         { name: 'provider', label: 'Provider', options: providers },

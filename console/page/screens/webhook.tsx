@@ -1,11 +1,12 @@
 import type { DeliveryResult } from '../../../shared/views/delivery.ts'
 import type { WebhookResult } from '../../../shared/views/operator/webhook.ts'
+import { serviceNow } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { chosen } from '../parts/filters.tsx'
 import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
 import { type Column, List } from '../parts/table.tsx'
 import { Status, Time } from '../parts/values.tsx'
-import { linkTo, place, setFilters } from '../route.ts'
+import { linkBackTo, place, setFilters } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
 import { attemptColumns, debitColumn, eventColumn, pingText } from './webhooks.tsx'
 
@@ -26,7 +27,7 @@ const columnsWith = (reload: () => void): Column<DeliveryResult>[] => [
     title: '',
     cell: ({ id }) => (
       <OperatorAction
-        label="Resend"
+        label="Redeliver"
         isSmall
         call={['delivery', 'redeliver', { id: String(id) }]}
         about="Sends the event to the webhook again."
@@ -55,8 +56,9 @@ const Settings = ({ webhook }: { webhook: WebhookResult }) => (
   />
 )
 
-const Calls = ({ provider, health, reload }: CallsProps) => {
-  const dayAgo = new Date(Date.now() - 86_400_000).toISOString()
+const Calls = ({ provider, webhook, reload }: CallsProps) => {
+  const health = webhook?.health
+  const dayAgo = new Date(serviceNow() - 86_400_000).toISOString()
   return (
     <>
       <OperatorAction
@@ -76,10 +78,25 @@ const Calls = ({ provider, health, reload }: CallsProps) => {
         />
       )}
       <OperatorAction
+        label="Change"
+        call={['webhook', 'set', { provider }]}
+        values={{ url: webhook?.url ?? '' }}
+        current={webhook}
+        about="Changes the given settings only. Another URL replaces the present one."
+        done="The webhook is changed."
+        onDone={reload}
+      />
+      <OperatorAction
+        label="Rotate the secret"
+        call={['webhook', 'rotate-secret', { provider }]}
+        done="The webhook has a new secret."
+        onDone={reload}
+      />
+      <OperatorAction
         label="Recover"
         call={['delivery', 'recover', { provider }]}
         about="Sends all undelivered events since a time again, at most 14 days ago."
-        fields={[{ name: 'since', label: 'Since (UTC)', value: dayAgo.slice(0, 19).concat('Z') }]}
+        values={{ since: dayAgo.slice(0, 19).concat('Z') }}
         done={({ deliveries }) => `${deliveries} events are sent again.`}
         onDone={reload}
       />
@@ -87,7 +104,7 @@ const Calls = ({ provider, health, reload }: CallsProps) => {
   )
 }
 
-type CallsProps = { provider: string; health: string | undefined; reload: () => void }
+type CallsProps = { provider: string; webhook: WebhookResult | undefined; reload: () => void }
 
 /** One webhook with its newest deliveries. */
 export const WebhookScreen = () => {
@@ -109,8 +126,8 @@ export const WebhookScreen = () => {
   return (
     <Screen
       title={`Webhook of ${provider}`}
-      about={<a href={linkTo('webhooks')}>All webhooks</a>}
-      actions={<Calls provider={provider} health={webhook.data?.health} reload={reload} />}
+      about={<a href={linkBackTo('webhooks')}>All webhooks</a>}
+      actions={<Calls provider={provider} webhook={webhook.data} reload={reload} />}
     >
       <Panel title="Settings and health">
         <Data of={webhook}>{(shown) => <Settings webhook={shown} />}</Data>

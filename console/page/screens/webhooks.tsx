@@ -2,7 +2,6 @@ import type { DeliveryResult, PingResult } from '../../../shared/views/delivery.
 import type { WebhookSummary } from '../../../shared/views/operator/webhook.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { useProviders } from '../parts/filters.tsx'
 import { Empty, Panel } from '../parts/screen.tsx'
 import { type Column, List, ListScreen } from '../parts/table.tsx'
 import { Countdown, Link, Status, Time } from '../parts/values.tsx'
@@ -39,31 +38,21 @@ const columns: Column<WebhookSummary>[] = [
   },
 ]
 
-const SetWebhook = ({ onDone }: { onDone: () => void }) => {
-  const providers = useProviders() ?? []
-  return (
-    <OperatorAction
-      label="Set a webhook"
-      kind="primary"
-      call={['webhook', 'set']}
-      about={
-        isSandbox()
-          ? 'Events go to this URL. A receiver on this machine: npm run listen.'
-          : 'Events of the provider go to this URL.'
-      }
-      fields={[
-        { name: 'provider', label: 'Provider', options: providers },
-        {
-          name: 'url',
-          label: 'URL',
-          value: isSandbox() ? 'http://127.0.0.1:4242/webhooks' : 'https://',
-        },
-      ]}
-      done="The webhook is set."
-      onDone={onDone}
-    />
-  )
-}
+const SetWebhook = ({ onDone }: { onDone: () => void }) => (
+  <OperatorAction
+    label="Set a webhook"
+    kind="primary"
+    call={['webhook', 'set']}
+    about={
+      isSandbox()
+        ? 'Events go to this URL, also if the provider has another. A receiver on this machine: npm run listen.'
+        : 'Events of the provider go to this URL, also if it has another.'
+    }
+    values={{ url: isSandbox() ? 'http://127.0.0.1:4242/webhooks' : 'https://' }}
+    done="The webhook is set."
+    onDone={onDone}
+  />
+)
 
 export const debitColumn: Column<DeliveryResult> = {
   title: 'Debit or batch',

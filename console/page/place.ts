@@ -1,0 +1,33 @@
+/** The place in the address after `#/`: a screen, the object that it shows, and filters. */
+export type ScreenPlace = { screen: string; id: string; filters: Record<string, string> }
+
+const DEFAULT_SCREEN = 'debits'
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Reads the hash of any address: a malformed one is an unknown object. */
+export const placeIn = (hash: string): ScreenPlace => {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
+  const [screen = '', ...id] = path.split('/')
+  return {
+    screen: screen || DEFAULT_SCREEN,
+    id: decoded(id.join('/')),
+    filters: Object.fromEntries(new URLSearchParams(query)),
+  }
+}
+
+export const linkTo = (
+  screen: string,
+  id = '',
+  filters: Record<string, string | undefined> = {},
+): string => {
+  const set = Object.entries(filters).filter(([, value]) => value)
+  const query = new URLSearchParams(set as [string, string][]).toString()
+  return `#/${screen}${id ? `/${encodeURIComponent(id)}` : ''}${query ? `?${query}` : ''}`
+}

@@ -1,0 +1,52 @@
+import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
+import { OperatorAction } from '../parts/action.tsx'
+import { Empty } from '../parts/screen.tsx'
+import { type Column, ListScreen } from '../parts/table.tsx'
+import { Link, Status, Time } from '../parts/values.tsx'
+import { useOperator } from '../use-operator.ts'
+
+const columns: Column<ProviderResult>[] = [
+  {
+    title: 'Provider',
+    cell: ({ id, name }) => (
+      <>
+        <Link to="provider" id={id} />
+        <small class="block">{name}</small>
+      </>
+    ),
+  },
+  { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+  {
+    title: 'Payouts to',
+    cell: ({ settlement_account: account }) =>
+      account && `${account.account_name}, ${account.bank} ${account.account_number}`,
+    isWide: true,
+  },
+  { title: 'Held until', cell: ({ payouts_held_until }) => <Time at={payouts_held_until} /> },
+  { title: 'Daily limit', cell: ({ daily_limit }) => daily_limit, isNumber: true },
+]
+
+/** The payment providers. */
+export const ProvidersScreen = () => {
+  const providers = useOperator('provider', 'list', {}, { entities: ['provider'] })
+  return (
+    <ListScreen
+      title="Providers"
+      about="The payment providers with their settings, credentials and limits."
+      actions={
+        <OperatorAction
+          label="New provider"
+          kind="primary"
+          call={['provider', 'create']}
+          done="The provider is created."
+          onDone={providers.reload}
+        />
+      }
+      of={providers}
+      columns={columns}
+      keyOf={({ id }) => id}
+    >
+      <Empty title="No providers yet">“New provider” creates one.</Empty>
+    </ListScreen>
+  )
+}
