@@ -11,6 +11,7 @@ import { DebitScreen } from './screens/debit.tsx'
 import { DebitsScreen } from './screens/debits.tsx'
 import { ExceptionsScreen } from './screens/exceptions.tsx'
 import { LedgerScreen } from './screens/ledger.tsx'
+import { NowScreen } from './screens/now.tsx'
 import { BankScreen, ProviderScreen } from './screens/owner.tsx'
 import { ProvidersScreen } from './screens/providers.tsx'
 import { ReconciliationScreen } from './screens/reconciliation.tsx'
@@ -35,6 +36,7 @@ export type ScreenRow = {
 /** The screens by the heading of their links, in their order. */
 export const screenGroups: Record<string, readonly ScreenRow[]> = {
   Payments: [
+    { path: 'now', title: 'Now', View: NowScreen },
     { path: 'debits', title: 'Debits', noun: 'debit', View: DebitsScreen },
     { path: 'debit', title: 'Debit', under: 'debits', noun: 'debit', View: DebitScreen },
     { path: 'webhooks', title: 'Webhooks', noun: 'webhook', View: WebhooksScreen },

@@ -157,3 +157,17 @@ test('a bank without changes has an empty list; a failed call can be repeated', 
     new Set(['prints Failed to load resource: net::ERR_FAILED']),
   )
 })
+
+test('the screen of open matters counts exceptions live, and links to their list', async () => {
+  const page = await openScreen('now')
+  const row = rowsOf(page, 'Open matters').filter({ hasText: 'Exceptions' })
+  const before = (await service.call('exception', 'list', { status: 'open' })).length
+  await row.getByText(String(before), { exact: true }).waitFor()
+  await contradict(COMPLETED, FAILED)
+  await row.getByText(String(before + 1), { exact: true }).waitFor()
+  await rowsOf(page, 'Open matters').filter({ hasText: 'Failed payouts' }).waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await row.getByRole('link').click()
+  await page.getByRole('heading', { name: 'Exceptions' }).waitFor()
+  expect(page.url()).toContain('status=open')
+})
