@@ -29,6 +29,18 @@ export type FilterProps = {
   type?: 'date'
 }
 
+const LIMITS = ['100', '500', '1000']
+
+/** How many rows a list has. */
+export const limitFilter = (label = 'Newest'): FilterProps => ({
+  name: 'limit',
+  label,
+  options: LIMITS,
+  initial: '100',
+})
+
+export const chosenLimit = (): { limit: string } => ({ limit: place.value.filters.limit ?? '100' })
+
 const Filter = ({ name, label, options, initial = '', placeholder, type }: FilterProps) => {
   const chosen = place.value.filters[name]
   const set = (value: string): void => setFilters({ [name]: value || undefined })

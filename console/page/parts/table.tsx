@@ -87,7 +87,7 @@ type ListScreenProps<T> = Omit<ScreenProps, 'children'> &
 /** A screen with one list. */
 export function ListScreen<T>({ title, about, actions, below, ...props }: ListScreenProps<T>) {
   const { label = title, filters = [], noMatch, children, ...list } = props
-  const isFiltered = filters.some(({ name }) => place.value.filters[name])
+  const isFiltered = filters.some(({ name, initial }) => !initial && place.value.filters[name])
   return (
     <Screen title={title} about={about} actions={actions} filters={filters}>
       <Panel>

@@ -1,7 +1,7 @@
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { chosen } from '../parts/filters.tsx'
+import { chosen, chosenLimit, limitFilter } from '../parts/filters.tsx'
 import { DebitPayment, Payment } from '../parts/money.tsx'
 import { Data, Empty, Facts } from '../parts/screen.tsx'
 import { type Column, ListScreen } from '../parts/table.tsx'
@@ -157,7 +157,7 @@ const noMatch = <Empty title="No request matches this filter">Clear the filter t
 
 /** Calls that a second operator must approve. */
 export const ApprovalsScreen = () => {
-  const options = { ...chosen('status'), limit: '100' }
+  const options = { ...chosen('status'), ...chosenLimit() }
   return (
     <ListScreen
       title="Approvals"
@@ -166,7 +166,7 @@ export const ApprovalsScreen = () => {
           ? 'A second operator grants or denies a call. Enter another name under “Act as operator”.'
           : 'A second operator grants or denies a call.'
       }
-      filters={[{ name: 'status', label: 'Status', options: Object.keys(statuses) }]}
+      filters={[{ name: 'status', label: 'Status', options: Object.keys(statuses) }, limitFilter()]}
       label="Requests"
       of={useOperator('approval', 'list', options, { entities: ['approval'] })}
       columns={columns}

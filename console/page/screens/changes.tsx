@@ -1,5 +1,5 @@
 import type { ChangeResult } from '../../../shared/views/operator/change.ts'
-import { chosen, useBanks, useProviders } from '../parts/filters.tsx'
+import { chosen, chosenLimit, limitFilter, useBanks, useProviders } from '../parts/filters.tsx'
 import { Empty } from '../parts/screen.tsx'
 import { type Column, ListScreen, NoMatch } from '../parts/table.tsx'
 import { Link, Time } from '../parts/values.tsx'
@@ -62,7 +62,7 @@ const columns: Column<ChangeResult>[] = [
 export const ChangesScreen = () => {
   const { provider } = chosen('provider')
   const owner = provider ? { provider } : chosen('bank')
-  const options = { ...owner, limit: '100' }
+  const options = { ...owner, ...chosenLimit() }
   const changes = useOperator('change', 'list', options, { entities: ['change'] })
   const providers = { name: 'provider', label: 'Provider', options: useProviders() }
   const identifiers = useBanks()?.map(([identifier]) => identifier)
@@ -71,7 +71,7 @@ export const ChangesScreen = () => {
     <ListScreen
       title="Operator changes"
       about="Each change by an operator, newest first. Secrets show as set or changed."
-      filters={provider ? [providers] : [providers, banks]}
+      filters={[providers, ...(provider ? [] : [banks]), limitFilter()]}
       label="Changes"
       of={changes}
       columns={columns}

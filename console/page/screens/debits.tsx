@@ -13,7 +13,14 @@ import {
 import { debitStatuses } from '../debit-statuses.ts'
 import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
-import { chosen, serviceDay, useBanks, useProviders } from '../parts/filters.tsx'
+import {
+  chosen,
+  chosenLimit,
+  limitFilter,
+  serviceDay,
+  useBanks,
+  useProviders,
+} from '../parts/filters.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
 import { type Column, NoMatch, Table } from '../parts/table.tsx'
 import { Link, Status, Time } from '../parts/values.tsx'
@@ -22,7 +29,6 @@ import { place, setFilters } from '../route.ts'
 import { useCall } from '../use-operator.ts'
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
-const LIMITS = ['100', '500', '1000']
 
 const columns: Column<DebitSummary>[] = [
   { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
@@ -162,8 +168,8 @@ const Debits = ({ page: { debits, isFirst, next } }: { page: ListedDebits }) => 
 
 /** The debits of all providers by the filters of the service, live. */
 export const DebitsScreen = () => {
-  const filters = chosen('provider', 'status', 'bank', 'from', 'to', 'limit', 'cursor', ...names)
-  const options = { limit: '100', ...filters }
+  const filters = chosen('provider', 'status', 'bank', 'from', 'to', 'cursor', ...names)
+  const options = { ...filters, ...chosenLimit() }
   const page = useCall(['debit', 'list', options, 'page'], () => listDebits(options), {
     entities: ['debit'],
   })
@@ -178,7 +184,7 @@ export const DebitsScreen = () => {
         { name: 'bank', label: 'Bank', options: useBanks()?.map(([bank]) => bank) },
         { name: 'from', label: 'From', type: 'date' },
         { name: 'to', label: 'To', type: 'date' },
-        { name: 'limit', label: 'Page of', options: LIMITS, initial: '100' },
+        limitFilter('Page of'),
       ]}
     >
       <Searches />

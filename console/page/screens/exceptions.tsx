@@ -5,7 +5,7 @@ import type {
 } from '../../../shared/domain/debits/exception.ts'
 import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { chosen } from '../parts/filters.tsx'
+import { chosen, chosenLimit, limitFilter } from '../parts/filters.tsx'
 import { DebitPayment } from '../parts/money.tsx'
 import { Empty } from '../parts/screen.tsx'
 import { type Column, ListScreen, NoMatch } from '../parts/table.tsx'
@@ -135,11 +135,12 @@ const filters = [
     label: 'Kind',
     options: Object.entries(kinds).map(([kind, { title }]) => [kind, title] as const),
   },
+  limitFilter(),
 ]
 
 /** Rejected bank reports, failed refunds and reversal requests of all providers. */
 export const ExceptionsScreen = () => {
-  const options = { ...chosen('status', 'kind'), limit: '100' }
+  const options = { ...chosen('status', 'kind'), ...chosenLimit() }
   return (
     <ListScreen
       title="Exceptions"

@@ -4,7 +4,7 @@ import { isAboveZero, sumOf } from '../amounts.ts'
 import { type CallOptions, isSandbox, operate } from '../client.ts'
 import { dueBatches } from '../due-batches.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { chosen, serviceDay, useProviders } from '../parts/filters.tsx'
+import { chosen, chosenLimit, limitFilter, serviceDay, useProviders } from '../parts/filters.tsx'
 import { Payment } from '../parts/money.tsx'
 import { batchStatuses } from '../parts/payout-actions.tsx'
 import { Data, Empty, Figures, Panel, Screen } from '../parts/screen.tsx'
@@ -157,7 +157,7 @@ const Days = ({ batches }: { batches: readonly BatchResult[] }) => {
 
 /** The newest batches of all providers by settlement day. */
 export const SettlementScreen = () => {
-  const options = { ...chosen('provider'), limit: '100' }
+  const options = { ...chosen('provider'), ...chosenLimit() }
   const batches = useOperator('settlement', 'list', options, { entities: ['batch'] })
   const providers = useProviders()
   return (
@@ -168,6 +168,7 @@ export const SettlementScreen = () => {
       filters={[
         { name: 'status', label: 'Status', options: batchStatuses },
         { name: 'provider', label: 'Provider', options: providers },
+        limitFilter(),
       ]}
     >
       <Data of={batches}>{(rows) => <Days batches={rows} />}</Data>
