@@ -132,6 +132,8 @@ const settings = {
   defaultPromptsMax: () => optionalNumber('OPEN_PROMPTS_MAX'),
   /** The age in days from which the customer of a debit may be erased. */
   eraseAfterDays: () => number('ERASE_AFTER_DAYS', 0),
+  /** The years for which ended debits stay in the table; undefined: for ever. */
+  retainYears: () => optionalNumber('RETAIN_YEARS'),
   /** The groups of a provider's messages in `feeds.fifo`. */
   feedGroups: () => number('FEED_GROUPS', 1),
   /** Address of the published error guide (docs/errors.md), for `error.doc_url`. */

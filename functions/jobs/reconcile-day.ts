@@ -9,6 +9,7 @@ import { nightlyFigures } from '../../shared/settlement/nightly-figures.ts'
 import { listUnfinished } from '../../shared/settlement/unfinished.ts'
 import { listBanks } from '../../shared/store/banks/banks.ts'
 import { findCalendar } from '../../shared/store/banks/calendar.ts'
+import { keepOpenMatters } from '../../shared/store/debits/open-matters.ts'
 
 const isCalendarMissing = async (today: Day): Promise<boolean> => {
   if (!today.includes('-12-')) return false
@@ -19,11 +20,12 @@ const isCalendarMissing = async (today: Day): Promise<boolean> => {
 /**
  * Runs at 02:00 UTC. Logs providers that the night's runs have not fully settled, then starts the
  * reconciliation of the day before (docs/api.md#reconciliation): its debits are final by then. The
- * stream requests its parts. A repeated run has no effect.
+ * stream requests its parts. At last it extends old debits with open matters. A repeated run has no effect.
  */
 export const reconcileDay = (runtime: Pick<Runtime, 'now' | 'newId'>) =>
   consumer('reconciliations', async () => {
-    const today = dayOf(runtime.now())
+    const now = runtime.now()
+    const today = dayOf(now)
     const unfinished = await listUnfinished(today)
     const figures = { SettlementUnfinished: unfinished.length, ...(await nightlyFigures(today)) }
     if (unfinished.length === 0) measure(figures)
@@ -31,6 +33,7 @@ export const reconcileDay = (runtime: Pick<Runtime, 'now' | 'newId'>) =>
     if (await isCalendarMissing(today)) measure({ CalendarMissing: 1 })
     const yesterday = dayAfter(today, -1)
     await startRun(yesterday, yesterday, runtime)
+    await keepOpenMatters(now)
   })
 
 export const handler = reconcileDay(real)

@@ -4,6 +4,7 @@ import { operatorHandler } from '../../shared/operator/handler.ts'
 import { day, type ReconciledDifferences } from '../../shared/operator/nouns/day.ts'
 import { closeDay } from '../../shared/reconciliation/close-day.ts'
 import { real } from '../../shared/runtime.ts'
+import { refusalOfDay } from '../../shared/store/retention.ts'
 import { dayPage, dayView } from '../../shared/views/operator/day.ts'
 
 /** Without a result of the reconciliation, the day is open. */
@@ -24,6 +25,8 @@ const reconciliationMatters = (date: Day, found: ReconciledDifferences | undefin
 
 export const manageDay = operatorHandler(day, {
   close: async ({ date, format, reconciled }, { at }) => {
+    const expired = refusalOfDay('date', date, at)
+    if (expired) return expired
     const closing = await closeDay(date, at)
     const open = [...reconciliationMatters(date, reconciled), ...closing.open]
     return format === 'html' ? dayPage({ ...closing, open }) : dayView({ ...closing, open })

@@ -20,6 +20,7 @@ import type { BulkId, BulkOutcome, BulkScope } from '../../shared/domain/operato
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import {
   dayAfter,
+  dayOf,
   type Month,
   newestFirst,
   spanOfMonth,
@@ -53,6 +54,7 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { exceptionPages, findExceptions } from '../../shared/store/debits/exceptions.ts'
 import { findRefund } from '../../shared/store/debits/refunds.ts'
+import { refusalOfDay } from '../../shared/store/retention.ts'
 import {
   type RequestsSummary,
   exceptionView as view,
@@ -170,7 +172,8 @@ export const manageException = operatorHandler(noun, {
     if (filter.kind === REQUEST) exceptions.reverse()
     return exceptions.slice(0, filter.limit).map(view)
   },
-  summary: ({ month }, _, { now }) => summarize(month, now()),
+  summary: async ({ month }, _, { now }) =>
+    refusalOfDay('month', dayOf(spanOfMonth(month).from), now()) ?? summarize(month, now()),
   show: async ({ reference }) => {
     const shown = await show(reference)
     if (!(shown instanceof Refusal)) return shown

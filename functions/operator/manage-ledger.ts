@@ -10,6 +10,7 @@ import { operatorHandler } from '../../shared/operator/handler.ts'
 import { ledger } from '../../shared/operator/nouns/ledger.ts'
 import { real } from '../../shared/runtime.ts'
 import { readReport, writeReport } from '../../shared/settlement/report/bucket.ts'
+import { refusalOfDay } from '../../shared/store/retention.ts'
 import { accountStatementView } from '../../shared/views/operator/ledger.ts'
 
 /** The command downloads a longer journal from S3. */
@@ -18,8 +19,10 @@ const REPLY_MAX_BYTES = 1024 * 1024
 const ENTRIES_MAX = 10_000
 
 export const manageLedger = operatorHandler(ledger, {
-  account: async ({ account: name, from, to }) => {
+  account: async ({ account: name, from, to }, { at }) => {
     if (to < from) return invalid({ to: ['must not be before from'] })
+    const expired = refusalOfDay('from', from, at)
+    if (expired) return expired
     const account = name as Account
     const { opening, entries } = await openDays(from, to)
     const own: LedgerEntry[] = []
@@ -31,7 +34,9 @@ export const manageLedger = operatorHandler(ledger, {
     }
     return accountStatementView({ account, from, to, opening: balanceOf(opening, account) }, own)
   },
-  show: async ({ date, format }) => {
+  show: async ({ date, format }, { at }) => {
+    const expired = refusalOfDay('date', date, at)
+    if (expired) return expired
     const day = await openDay(date)
     const report = { journal: date }
     await writeReport(report, format, renderJournal(format, date, day))

@@ -10,6 +10,7 @@ import { real, timeLimit } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { putStatement } from '../../shared/store/banks/statements.ts'
 import { putChange } from '../../shared/store/operator/changes.ts'
+import { refusalOfDay } from '../../shared/store/retention.ts'
 import { reconciliationView } from '../../shared/views/operator/reconciliation.ts'
 
 /** The part of the function's fifteen minutes that a call uses. */
@@ -19,6 +20,8 @@ export const manageReconciliation = operatorHandler(reconciliation, {
   /** Returns the result, or the run that the next call continues; the command repeats the call. */
   run: async ({ date, run: id }, _author, runtime) => {
     if (id && !id.startsWith(`${date}#`)) return invalid({ run: ['is of another day'] })
+    const expired = refusalOfDay('date', date, runtime.now())
+    if (expired) return expired
     const timeIsUp = timeLimit(runtime, RUN_MS)
     const result = await reconcile(date, runtime, { id, timeIsUp })
     return 'id' in result ? { run: result.id } : reconciliationView(result)
@@ -27,6 +30,8 @@ export const manageReconciliation = operatorHandler(reconciliation, {
   statement: async ({ bank: identifier, statement, date }, author) => {
     const bank = await findBank(identifier)
     if (!bank) return noSuch('bank')
+    const expired = refusalOfDay('date', date, author.at)
+    if (expired) return expired
     const parsed = v.safeParse(StatementRequest, parseJson(statement))
     if (!parsed.success) return invalid({ statement: ['is compared by the operator command'] })
     const request = parsed.output

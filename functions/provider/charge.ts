@@ -2,7 +2,7 @@ import { type Call, endpoint } from '../../shared/api/endpoint.ts'
 import type { Success } from '../../shared/api/envelope.ts'
 import type { Bank } from '../../shared/domain/banks/bank.ts'
 import { accept, fingerprint, noAccount, retryLater } from '../../shared/domain/debits/charge.ts'
-import { newReference } from '../../shared/domain/ids.ts'
+import { debitUuid, newReference } from '../../shared/domain/ids.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks } from '../../shared/store/banks/banks.ts'
@@ -104,7 +104,8 @@ type Existing = Pick<
  */
 const replay = async ({ reference, sameRequest }: Existing, { caller }: Call<'charge'>) => {
   const debit = await findDebit(reference)
-  if (!debit) throw new Error(`Debit ${reference} is claimed but missing`)
+  // It has expired; its reference never does.
+  if (!debit) return new Refusal(3003, { details: { reference, uuid: debitUuid(reference) } })
   if (!sameRequest || caller.provider.duplicates === 'reject') {
     const { uuid } = debit.facts
     return new Refusal(3003, { details: { reference, uuid, status: debit.status } })

@@ -14,6 +14,7 @@ export type StageSettings = Pick<
   | 'payoutsWaitForFunding'
   | 'openPromptsMax'
   | 'eraseAfterDays'
+  | 'retainYears'
   | 'approvals'
   | 'claimedOperators'
   | 'bankClientCertificate'
@@ -67,6 +68,9 @@ export const environmentOf = (
   const readsBanks = [permissions.GetItem, permissions.Query].flat().includes('BANKS')
   const submits = PutItem?.includes('WAITING#*')
   const erases = [PutItem, UpdateItem].flat().includes('ERASURE#*')
+  // A new debit has no expiry.
+  const endsDebits = [PutItem, UpdateItem].flat().includes('DEBIT#*') && name !== 'charge'
+  const readsRefunds = permissions['by-status']?.includes('REFUNDS#*')
   const groups = settings.throttle ? feedGroupsOf({ throttle: settings.throttle }) : 1
   const waitsForFunding = settings.payoutsWaitForFunding && UpdateItem?.includes('FUNDS')
   return {
@@ -82,6 +86,8 @@ export const environmentOf = (
       }),
     ...(settings.eraseAfterDays !== undefined &&
       erases && { ERASE_AFTER_DAYS: String(settings.eraseAfterDays) }),
+    ...(settings.retainYears !== undefined &&
+      (endsDebits || readsRefunds) && { RETAIN_YEARS: String(settings.retainYears) }),
     ...(waitsForFunding && { PAYOUTS_WAIT_FOR_FUNDING: 'true' }),
     ...(settings.approvals && name.startsWith('manage-') && { APPROVALS: 'true' }),
     ...(settings.claimedOperators && name.startsWith('manage-') && { CLAIMED_OPERATORS: 'true' }),

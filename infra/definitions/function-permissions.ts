@@ -239,10 +239,12 @@ const rows = {
   'reconcile-day': merge(startsReconciliation, {
     // Looks for the calendar of the next year.
     GetItem: ['CALENDAR'],
-    Query: ['BANKS', 'LEDGER'],
+    Query: ['BANKS', 'DEBIT#*', 'LEDGER'],
     // Lists providers with unfinished settlement.
     BatchGetItem: ['BATCH#*', 'DEBIT#*'],
-    'by-status': ['*#settlements', 'EXCEPTIONS#*'],
+    'by-status': ['*#settlements', 'EXCEPTIONS#*', 'REFUNDS#*'],
+    // Extends debits with open exceptions or refunds.
+    UpdateItem: ['DEBIT#*'],
     work: ['SETTLE#*'],
   }),
   'reconcile-part': merge(reconciles, sealsDays),

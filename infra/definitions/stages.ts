@@ -49,6 +49,8 @@ type CommonSettings = StageWorkers & {
   openPromptsMax?: number
   /** The age in days from which an erasure removes the customer of a debit; absent: at once. */
   eraseAfterDays?: number
+  /** The years for which ended debits and their records stay in the table; absent: for ever. */
+  retainYears?: number
   /** Whether a payout waits until remitted cash covers it (docs/api.md#payouts). */
   payoutsWaitForFunding: boolean
   /** Whether a second operator must approve calls that can redirect money (docs/api.md#approvals). */
@@ -153,6 +155,7 @@ const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
     openPromptsMax: 5,
     // The six years of the anti-money-laundering act, until the operator's lawyer sets less.
     eraseAfterDays: 2_190,
+    retainYears: 7,
     payoutsWaitForFunding: true,
     approvals: true,
     recordsInvocations: true,

@@ -11,6 +11,7 @@ import { ACCESS_DAYS, accessItemsWithin } from '../store/operator/accesses.ts'
 import { requestsWithin } from '../store/operator/approvals.ts'
 import { changeItemsWithin } from '../store/operator/changes.ts'
 import { listProviders } from '../store/providers/providers.ts'
+import { retainedDays } from '../store/retention.ts'
 import { listFundings } from '../store/settlement/funding.ts'
 import type { AuditRecord } from './lines.ts'
 
@@ -19,8 +20,8 @@ import type { AuditRecord } from './lines.ts'
 export type Source = {
   /** Yields the records of a UTC day; one that is written later is late. */
   records: (day: Day) => AsyncIterable<AuditRecord>
-  /** Days after which the table may have removed them. Absent: it never does. */
-  keptDays?: number
+  /** Returns the days after which the table may have removed them; undefined: it never does. */
+  keptDays?: () => number | undefined
 }
 
 /** Requests are decided within a day, and carried out within another call. */
@@ -90,7 +91,7 @@ export const sources: Record<string, Source> = {
   accesses: {
     records: (day) => accessItemsWithin(spanOf(day)),
     // The last read of the day may be removed a day earlier than the first is missed.
-    keptDays: ACCESS_DAYS - 1,
+    keptDays: () => ACCESS_DAYS - 1,
   },
   approvals: { records: (day) => ofDay(day, requestsWithin(spanOf(day), APPROVAL_DAYS), stepsOf) },
   fundings: {
@@ -103,6 +104,8 @@ export const sources: Record<string, Source> = {
     records: async function* (day) {
       for await (const entry of entriesWithin(spanOf(day))) yield { id: entryId(entry), ...entry }
     },
+    // Completions, fees and payouts stay in lines and batches; refunds and exceptions expire.
+    keptDays: retainedDays,
   },
   batches: { records: batchRecords },
 }

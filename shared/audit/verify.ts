@@ -123,8 +123,10 @@ const fileDifference = async (day: Day, { sources, late }: SealedContent) => {
   return undefined
 }
 
-const hasExpired = ({ keptDays }: Source, day: Day, now: Date): boolean =>
-  keptDays !== undefined && startOf(dayAfter(day, keptDays)) <= now
+const hasExpired = ({ keptDays }: Source, day: Day, now: Date): boolean => {
+  const days = keptDays?.()
+  return days !== undefined && startOf(dayAfter(day, days)) <= now
+}
 
 const recordDifference = async (
   day: Day,

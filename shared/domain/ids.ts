@@ -15,6 +15,9 @@ export const readReference = (text: string | undefined): Reference | undefined =
   return success ? output : undefined
 }
 
+/** Returns the day on which a debit was charged, or a batch opened, as `YYYYMMDD`. */
+export const chargedOn = (reference: string): string => reference.split('-')[1] ?? ''
+
 /** The prefix of batch ids; references of debits never have it. */
 export const BATCH_PREFIX = 'STL'
 

@@ -28,7 +28,7 @@ type PersonalItem = {
   fields: Record<string, Fate>
 }
 
-const UNTIL_ERASED = 'until an erasure'
+const UNTIL_ERASED = 'until an erasure or `retainYears`'
 
 export const personalData = {
   facts: {

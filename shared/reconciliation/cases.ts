@@ -11,7 +11,15 @@ import { type CheckResult, checkResult, notApplicable } from './findings.ts'
 import { EXPECTED, type StatusExpectation } from './lifecycle.ts'
 import type { PartScope, Task } from './part.ts'
 import { readDebits } from './read.ts'
-import { areInOrder, type DebitRecord, isSet, isTooOld, timeOf, type Window } from './records.ts'
+import {
+  areInOrder,
+  type DebitRecord,
+  isSet,
+  isTooOld,
+  mayHaveExpired,
+  timeOf,
+  type Window,
+} from './records.ts'
 
 /** Checks the exceptions of the day. Metrics and logs count the reports; the table cannot. */
 export const checkExceptions = async (
@@ -168,7 +176,8 @@ const refundMatches = (refund: Refund, debit: Debit | undefined, window: Window)
   const { status, origin, createdAt, processedAt } = refund
   const since = processedAt ?? createdAt
   return checkResult({
-    'has a refund, but does not exist': debit === undefined,
+    'has a refund, but does not exist':
+      debit === undefined && !mayHaveExpired(refund.reference, window),
     [`has a refund after ${origin}, but is ${debit?.status}`]:
       debit !== undefined && EXPECTED[debit.status].refund !== origin,
     ...(debit && repeatsDebit(refund, debit)),

@@ -2,13 +2,14 @@ import type { Debit } from '../domain/debits/debit.ts'
 import type { DebitEventName } from '../domain/debits/lifecycle.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import { type Clocks, clocks } from '../domain/debits/timeouts.ts'
-import type { Reference } from '../domain/ids.ts'
+import { chargedOn, type Reference } from '../domain/ids.ts'
 import type { Restore } from '../domain/operator/restore.ts'
 import type { BatchStatus, Line } from '../domain/settlement/batch.ts'
 import { type Day, dayAfter, dayOf, HOUR_MS, startOf } from '../domain/time.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import type { Webhook } from '../domain/webhooks/webhook.ts'
 import { environment } from '../runtime.ts'
+import { retainedFrom } from '../store/retention.ts'
 
 export type Window = {
   date: Day
@@ -31,8 +32,14 @@ export const firstEnded = (date: Day): Day => dayAfter(date, -ENDED_DAYS)
 
 /** Reports whether a debit was created on such a day, which its reference contains. */
 export const isRecent = (reference: string, { date }: Pick<Window, 'date'>): boolean => {
-  const day = reference.split('-')[1] ?? ''
+  const day = chargedOn(reference)
   return day >= firstEnded(date).replaceAll('-', '') && day <= date.replaceAll('-', '')
+}
+
+/** Reports whether a debit may have expired before its refund, which ends later. */
+export const mayHaveExpired = (reference: Reference, { now }: Pick<Window, 'now'>): boolean => {
+  const from = retainedFrom(now)
+  return from !== undefined && chargedOn(reference) < from.replaceAll('-', '')
 }
 
 /** The runs of a night start at 00:00, 00:20 and 01:00, and long ones are continued. */

@@ -1,5 +1,5 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { verifyDays } from '../../shared/audit/verify.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { approvalId } from '../../shared/domain/operator/approval.ts'
@@ -323,6 +323,15 @@ test('a day that a night seals during the verification is open', async () => {
     return false
   })
   expect(verdicts).toEqual([{ day: DAY_AFTER, result: 'open' }])
+})
+
+test('a refund that the table lacks is a difference until it may have expired', async () => {
+  vi.stubEnv('RETAIN_YEARS', '7')
+  await remove(keys.refund(example.reversedEarly.facts.reference))
+  const last = at(dayAfter(TODAY, 7 * 366), '00:00:00').getTime()
+  const before = await verified(TODAY, TODAY, new Date(last - 1))
+  expect(before[TODAY]).toMatch(/^(?:removed|altered|inserted): journal /)
+  expect(await verified(TODAY, TODAY, new Date(last))).toEqual({ [TODAY]: 'ok' })
 })
 
 test('a missing day is named after its run has expired, and when two nights have passed', async () => {

@@ -90,6 +90,12 @@ test('the age of an erasure in production reaches the functions that erase debit
   expect(erasing).toEqual(['manage-customer', 'sweep'])
 })
 
+test('the years of production reach the functions that end debits or compare them with the books', () => {
+  const ending = functionsWith(({ Environment }) => Environment?.Variables?.RETAIN_YEARS === '7')
+  expect(ending).toHaveLength(24)
+  expect(ending).not.toContain('charge')
+})
+
 test('a stage with a restored table keeps its own and uses the restored one only', () => {
   const restoredTable = { name: 'restored', streamLabel: '2026-11-21T10:05:00.000' }
   const restored = templatesOf({ ...production, restoredTable })

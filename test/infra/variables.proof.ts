@@ -21,6 +21,7 @@ const settings = {
   payoutsWaitForFunding: true,
   openPromptsMax: 5,
   eraseAfterDays: 2_190,
+  retainYears: 7,
   approvals: true,
   bankClientCertificate: { secretArn: 'secret' },
 }
@@ -45,6 +46,7 @@ test.each([
   ['defaultPromptsMax', 'OPEN_PROMPTS_MAX'],
   ['requiresApprovals', 'APPROVALS'],
   ['eraseAfterDays', 'ERASE_AFTER_DAYS'],
+  ['retainYears', 'RETAIN_YEARS'],
   ['bankClientCertificateArn', 'BANK_CLIENT_CERTIFICATE_ARN'],
   ['functionPrefix', 'FUNCTION_PREFIX'],
   ['tableName', 'TABLE_NAME'],

@@ -76,6 +76,7 @@ const fields: Record<string, Rows> = {
       [INDEX]: ['byStatus byCustomer'],
       'a bank may be renamed': ['bank bank.name'],
       [CHOSEN]: ['providerName'],
+      [USE]: ['expiresAt'],
     }),
     ...rows<Exclude<keyof Debit, 'facts' | 'settledChunk' | 'adjustedChunk'>>()({
       [COMPARED]: [
@@ -132,6 +133,7 @@ const fields: Record<string, Rows> = {
     [INDEX]: ['byTime'],
     [CHOSEN]: ['providerName'],
     [KEY]: ['uuid failed'],
+    [USE]: ['expiresAt'],
     [LOCK]: ['version'],
   }),
   exception: rows<keyof ReportException>()({
@@ -139,6 +141,7 @@ const fields: Record<string, Rows> = {
     [INDEX]: ['byStatus byTime'],
     [HTTP]: ['requestId at'],
     [SAID]: ['code report'],
+    [USE]: ['expiresAt'],
     [SHOWN]: ['details details.status request request.kind request.respondBy'],
     'an operator decided it, and the ledger compares the amount': [
       'resolvedAt resolvedBy note isAccepted',
@@ -153,6 +156,7 @@ const fields: Record<string, Rows> = {
       [RESTORED]: ['generation'],
       [CHOSEN]: ['attemptsMax'],
       'several values are correct': ['reason autoRetries'],
+      [USE]: ['expiresAt'],
     }),
     ...rows<keyof Attempt>('last.')({
       [COMPARED]: ['number at responseCode cause'],
@@ -162,7 +166,7 @@ const fields: Record<string, Rows> = {
     }),
   },
   receipt: {
-    ...rows()({ [COMPARED]: ['reference provider events'] }),
+    ...rows()({ [COMPARED]: ['reference provider events'], [USE]: ['expiresAt'] }),
     ...rows('events.')({ [COMPARED]: ['n event occurredAt'], [CHOSEN]: ['attemptsMax'] }),
     ...rows<Exclude<keyof Attempt, 'number' | 'cause'>>('events.attempt.')({
       [COMPARED]: ['at responseCode'],

@@ -13,6 +13,7 @@ Object.assign(process.env, {
   METRICS_DISABLED: 'false',
   STAGE: 'production',
   SANDBOX_BANK: 'true',
+  RETAIN_YEARS: '7',
   TABLE_NAME: 'simulated',
   REFERENCE_PREFIX,
   CLAIMED_OPERATORS: 'true',

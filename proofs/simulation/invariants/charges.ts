@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { Item } from '../../../sandbox/aws/table/change.ts'
 import {
   type ChargeAttempt,
   type ChargeHistory,
@@ -11,14 +12,14 @@ import {
   membersOf,
 } from './calls.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
-import { type Kind, kindOf, ownerIn } from './raw-items.ts'
+import { type Kind, kindOf, ownerIn, type RawDebit } from './raw-items.ts'
 import { dayOf, inGhs } from './time-and-money.ts'
 
 /** 1, 2, 3, 9: the effects of a charge, and the names of its debit. */
 
 /** The members of a debit that a write may change; the others are facts. */
 const CHANGING = new Set(
-  'status version history approval reversalRequest settledIn adjustedIn byStatus byCustomer work due'.split(
+  'status version history approval reversalRequest settledIn adjustedIn byStatus byCustomer work due expiresAt'.split(
     ' ',
   ),
 )
@@ -28,6 +29,7 @@ const PERMANENT = 'debit claim batch line exception refund'.split(' ')
 export const factsStayUnchanged: Check = ({ observations, debits, claimChanges }, report) => {
   for (const { after, before } of observations.changes) {
     if (!after && before && PERMANENT.includes(kindOf(before))) report(before.pk, 'was deleted')
+    if (after && mayExpireTooEarly(after)) report(after.pk, 'may expire before it has ended')
   }
   for (const [reference, { changes }] of debits) {
     for (const { before, after } of changes) {
@@ -41,6 +43,22 @@ export const factsStayUnchanged: Check = ({ observations, debits, claimChanges }
     const isSame = before?.reference === after?.reference && before?.request === after?.request
     if (before && after && !isSame) report(after.pk, 'names another debit')
   }
+}
+
+/** Whether an item that still has something to follow has an expiry. */
+const mayExpireTooEarly = (item: Item & Partial<RawDebit>): boolean => {
+  if (item.expiresAt === undefined) return false
+  const isOf = (...statuses: string[]) => statuses.includes(String(item.status))
+  const { settledIn, adjustedIn } = item
+  const unended: Partial<Record<Kind, boolean>> = {
+    debit:
+      isOf('pending', 'processing') ||
+      (isOf('completed') && !settledIn) ||
+      (isOf('reversed') && settledIn !== undefined && !adjustedIn),
+    refund: isOf('pending', 'processing'),
+    exception: !('resolvedAt' in item),
+  }
+  return unended[kindOf(item)] ?? false
 }
 
 const writtenAt = ({ changes }: DebitHistory): number => changes[0]?.at ?? Infinity

@@ -4,6 +4,7 @@ import { hasOwnList, lifecycle, type Status } from '../../domain/debits/lifecycl
 import { isUnprompted } from '../../domain/debits/prompts.ts'
 import { debitUuid } from '../../domain/ids.ts'
 import { type DebitList, keys } from '../keys.ts'
+import { debitExpiry, type Expiry } from '../retention.ts'
 import { type LineMark, parseMark } from '../settlement/chunk-item.ts'
 import { withoutKeys } from '../table.ts'
 import { dueAttributes, unsettledAttributes } from '../work-index.ts'
@@ -66,18 +67,27 @@ const readCause = ({ at, by, rid }: ReturnType<typeof writeCause>): Complete<Cau
  */
 export const listOf = (status: Status): DebitList => (hasOwnList(status) ? status : 'main')
 
+/** A completed debit, or a settled one that was reversed, waits for a line. */
+const awaitsLine = ({ status, settledIn }: Debit): boolean => {
+  const { settlement } = lifecycle[status]
+  return settlement === 'settle' || (settlement === 'adjust' && settledIn !== undefined)
+}
+
 /**
- * Returns the place of a debit in the work index after a transition. A completed debit, or a settled
- * one that was reversed, waits for settlement. The sweep checks all others one last time.
+ * Returns the place of a debit in the work index after a transition. The sweep checks one last time a
+ * debit that awaits no line.
  */
 export const workAfter = (debit: Debit): { work: string; due: string } => {
-  const { facts, status, settledIn } = debit
+  const { facts } = debit
   const { updatedAt } = stateAt(debit)
-  const { settlement } = lifecycle[status]
-  return settlement === 'settle' || (settlement === 'adjust' && settledIn)
+  return awaitsLine(debit)
     ? unsettledAttributes(facts, updatedAt)
     : dueAttributes(keys.debit(facts.reference), updatedAt)
 }
+
+/** Returns the expiry of a debit after its last transition; its line sets that of another one. */
+export const expiryAfter = (debit: Debit): Expiry =>
+  awaitsLine(debit) ? {} : debitExpiry(stateAt(debit).updatedAt)
 
 /** Returns the partition of a debit in by-customer, which counts prompts. A refused one is not counted. */
 export const customerListOf = (debit: Debit): string | undefined => {
@@ -113,12 +123,12 @@ type DebitItem = ReturnType<typeof toDebitItem> & {
   settledIn?: LineMark
   adjustedIn?: LineMark
   erasedAt?: number
-}
+} & Expiry
 
 export const fromDebitItem = (item: Record<string, unknown>): Debit => {
   const { status, version, history, approval, metadata, settledIn, adjustedIn, ...rest } =
     withoutKeys<DebitItem>(item)
-  const { byCustomer, reversalRequest, erasedAt, ...plain } = rest
+  const { byCustomer, reversalRequest, erasedAt, expiresAt, ...plain } = rest
   const [settled, adjusted] = [settledIn, adjustedIn].map(parseMark)
   return defined<Complete<Debit>>({
     facts: {

@@ -10,16 +10,31 @@ import type { Reference } from '../../domain/ids.ts'
 import { DAY_SECONDS, type Day, newestFirst, secondsAfter, startOf } from '../../domain/time.ts'
 import { countEntries } from '../index-lists.ts'
 import { keys } from '../keys.ts'
+import { recordExpiry } from '../retention.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
 
 /** Rejected bank reports and failed refunds, open or resolved (docs/api.md#exceptions). */
 
-export const fromExceptionItem = (item: db.Item): ReportException => ({
-  ...fromStored<ReportException>(db.withoutKeys(item), { at: true }),
-  // An erasure removes it.
-  report: item.report === undefined ? null : String(item.report),
-})
+export const fromExceptionItem = (item: db.Item): ReportException => {
+  const { expiresAt, ...members } = db.withoutKeys<db.Item>(item)
+  return {
+    ...fromStored<ReportException>(members, { at: true }),
+    // An erasure removes it.
+    report: item.report === undefined ? null : String(item.report),
+  }
+}
+
+const expiryOf = ({ resolvedAt }: Pick<ReportException, 'resolvedAt'>) =>
+  resolvedAt === undefined ? {} : recordExpiry(new Date(resolvedAt))
+
+/** Returns the end of an expression that resolves an exception, and its value. */
+const expirySetting = (resolution: Resolution) => {
+  const { expiresAt } = expiryOf(resolution)
+  return expiresAt === undefined
+    ? { expression: [], values: {} }
+    : { expression: ['expiresAt = :expires'], values: { ':expires': expiresAt } }
+}
 
 const itemOf = (exception: ReportException) => ({
   ...keys.exception(exception),
@@ -27,6 +42,7 @@ const itemOf = (exception: ReportException) => ({
   ...toStored(exception),
   byStatus: keys.exceptions(exception.resolvedAt ? 'resolved' : 'open'),
   byTime: keys.byTime(exception.at, exception.reference),
+  ...expiryOf(exception),
 })
 
 export const putException = async (exception: ReportException): Promise<void> => {
@@ -46,11 +62,10 @@ export const findRequest = async ({
 }
 
 /** Returns the write that accepts a request as its debit is reversed. A declined one stays declined. */
-export const acceptanceWrite = (
-  { facts, reversalRequest }: Debit,
-  { note, resolvedBy, resolvedAt }: Resolution,
-) =>
-  reversalRequest
+export const acceptanceWrite = ({ facts, reversalRequest }: Debit, resolution: Resolution) => {
+  const { note, resolvedBy, resolvedAt } = resolution
+  const expiry = expirySetting(resolution)
+  return reversalRequest
     ? [
         db.updateWrite(keys.exception({ ...facts, ...reversalRequest }), {
           UpdateExpression: [
@@ -59,6 +74,7 @@ export const acceptanceWrite = (
             'note = if_not_exists(note, :note)',
             'isAccepted = if_not_exists(isAccepted, :accepted)',
             'byStatus = :resolved',
+            ...expiry.expression,
           ].join(', '),
           ConditionExpression: 'attribute_exists(pk)',
           ExpressionAttributeValues: {
@@ -67,10 +83,12 @@ export const acceptanceWrite = (
             ':note': note,
             ':accepted': true,
             ':resolved': keys.exceptions('resolved'),
+            ...expiry.values,
           },
         }),
       ]
     : []
+}
 
 /** Lists the exceptions of one debit, oldest first. */
 export const findExceptions = async (reference: Reference): Promise<ReportException[]> =>
@@ -114,12 +132,15 @@ export const countOpenExceptions = async (): Promise<number> => {
 /** Returns the write that marks an open exception as resolved; a request is declined. */
 export const resolutionWrite = (
   exception: Pick<ReportException, 'reference' | 'at' | 'requestId' | 'request'>,
-  { note, resolvedBy, resolvedAt }: Resolution,
-) =>
-  db.updateWrite(keys.exception(exception), {
+  resolution: Resolution,
+) => {
+  const { note, resolvedBy, resolvedAt } = resolution
+  const expiry = expirySetting(resolution)
+  return db.updateWrite(keys.exception(exception), {
     UpdateExpression: [
       'SET resolvedAt = :at, resolvedBy = :by, note = :note, byStatus = :resolved',
       ...(exception.request ? ['isAccepted = :accepted'] : []),
+      ...expiry.expression,
     ].join(', '),
     ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(resolvedAt)',
     ExpressionAttributeValues: {
@@ -128,5 +149,7 @@ export const resolutionWrite = (
       ':note': note,
       ':resolved': keys.exceptions('resolved'),
       ...(exception.request && { ':accepted': false }),
+      ...expiry.values,
     },
   })
+}

@@ -10,6 +10,7 @@ import {
 import type { Reference } from '../../domain/ids.ts'
 import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
+import { debitExpiry, type Expiry } from '../retention.ts'
 import { putWith } from '../settings.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
@@ -26,6 +27,9 @@ const workOf = ({ reference, status, processedAt }: Refund, openedAt: Date) =>
     ? dueAttributes(keys.refund(reference), processedAt ?? openedAt)
     : {}
 
+const expiryOf = ({ status, completedAt, failedAt, createdAt }: Refund): Expiry =>
+  refundStatuses[status].isOpen ? {} : debitExpiry(completedAt ?? failedAt ?? createdAt)
+
 const itemOf = (refund: Refund, openedAt = refund.createdAt) => ({
   ...keys.refund(refund.reference),
   entity: 'refund',
@@ -34,10 +38,12 @@ const itemOf = (refund: Refund, openedAt = refund.createdAt) => ({
   byTime: keys.byTime(refund.completedAt ?? refund.createdAt, refund.reference),
   ...toStored(refund),
   failed: refund.failed.map(toStored),
+  ...expiryOf(refund),
 })
 
 export const fromRefundItem = (item: db.Item): Refund => {
-  const refund = fromStored<Refund>(db.withoutKeys(item), TIMES)
+  const { expiresAt, ...members } = db.withoutKeys<db.Item>(item)
+  const refund = fromStored<Refund>(members, TIMES)
   const failed = refund.failed.map((attempt) =>
     fromStored<Refund['failed'][number]>(attempt, { failedAt: true }),
   )
@@ -53,6 +59,10 @@ export const findRefunds = async (references: readonly Reference[]): Promise<Ref
 /** Reads the refund that providers and operators see, of a debit whose status can have one. */
 export const findRefundOf = async ({ status, facts }: Debit): Promise<ShownRefund | null> =>
   canHaveRefund(status) ? shownRefund(await findRefund(facts.reference)) : null
+
+/** Reads the refunds to which their banks have not given the final reply. */
+export const findOpenRefunds = async (references: readonly Reference[]): Promise<Refund[]> =>
+  (await findRefunds(references)).filter(({ status }) => refundStatuses[status].isOpen)
 
 export const refundCreation = (refund: Refund) => db.putWrite(itemOf(refund), db.isNew)
 

@@ -11,6 +11,7 @@ import * as db from '../table.ts'
 import { failedWrites, transactionMet, withConflictRetries } from '../transactions.ts'
 import {
   customerListOf,
+  expiryAfter,
   fromDebitItem,
   listOf,
   workAfter,
@@ -132,16 +133,23 @@ const writeWithDayTotal = async (
 const isMoved = (previous: Debit, next: Debit): boolean =>
   previous.status !== next.status && !isOpen(next.status)
 
-const transitionExpression = (previous: Debit, next: Debit) => ({
-  Key: keys.debit(next.facts.reference),
-  UpdateExpression: [
+const setExpression = (previous: Debit, next: Debit): string =>
+  [
     'SET #status = :to, #version = :next',
     '#history = list_append(#history, :entries)',
     ...(isMoved(previous, next) ? ['byStatus = :list', '#work = :work, due = :due'] : []),
+    ...(isMoved(previous, next) && expiryAfter(next).expiresAt ? ['expiresAt = :expires'] : []),
     ...(isUnprompted(next) ? ['byCustomer = :customer'] : []),
     ...(next.approval ? ['approval = :approval'] : []),
     ...(next.reversalRequest ? ['reversalRequest = :request'] : []),
-  ].join(', '),
+  ].join(', ')
+
+/** A settled debit that was reversed waits for another line. */
+const transitionExpression = (previous: Debit, next: Debit) => ({
+  Key: keys.debit(next.facts.reference),
+  UpdateExpression: `${setExpression(previous, next)}${
+    isMoved(previous, next) && !expiryAfter(next).expiresAt ? ' REMOVE expiresAt' : ''
+  }`,
   ConditionExpression: '#status = :from AND #version = :current',
   ExpressionAttributeNames: {
     '#status': 'status',
@@ -167,7 +175,8 @@ const transitionExpression = (previous: Debit, next: Debit) => ({
 const placeValues = (debit: Debit) => {
   const { work, due } = workAfter(debit)
   const list = keys.debits(debit.facts.provider, listOf(debit.status))
-  return { ':list': list, ':work': work, ':due': due }
+  const { expiresAt } = expiryAfter(debit)
+  return { ':list': list, ':work': work, ':due': due, ...(expiresAt && { ':expires': expiresAt }) }
 }
 
 /** Detects that our own write was first: its response was lost and the SDK repeated it. */

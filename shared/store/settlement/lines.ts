@@ -1,8 +1,10 @@
 import { type Debit, stateAt } from '../../domain/debits/debit.ts'
 import type { BatchId, ChunkId, Reference } from '../../domain/ids.ts'
 import type { Batch, Line } from '../../domain/settlement/batch.ts'
+import { startOf } from '../../domain/time.ts'
 import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
+import { debitExpiry } from '../retention.ts'
 import * as db from '../table.ts'
 import { transactWrites } from '../transactions.ts'
 import { dueAttributes } from '../work-index.ts'
@@ -46,7 +48,7 @@ export const addLines = async (
   const writes = [
     isNewBatch ? db.putWrite(toBatchItem(batch), db.isNew) : openGate(batch.id, lane),
     db.putWrite(toChunkItem(batch.id, contents), db.isNew),
-    ...entries.map((entry) => markWrite(batch.id, id, entry, sweptBefore)),
+    ...entries.map((entry) => markWrite(batch, id, entry, sweptBefore)),
   ]
   const failed = await transactWrites(writes, runtime)
   if (failed.length === 0) return { kind: 'added', end }
@@ -75,14 +77,20 @@ export const gateWrites = ({ id, lanes = 1 }: Batch): db.Write[] =>
   )
 
 /** A settled debit leaves the list of unsettled ones. The sweep still checks it if it has not yet. */
-const markWrite = (id: BatchId, chunk: ChunkId, { debit, line }: LineEntry, sweptBefore: Date) => {
+const markWrite = (
+  { id, date }: Batch,
+  chunk: ChunkId,
+  { debit, line }: LineEntry,
+  sweptBefore: Date,
+) => {
   const { facts, status, version } = debit
   const mark = line.type === 'debit' ? 'settledIn' : 'adjustedIn'
   const { updatedAt } = stateAt(debit)
   const key = keys.debit(facts.reference)
   const due = updatedAt < sweptBefore ? undefined : dueAttributes(key, updatedAt)
+  const { expiresAt } = debitExpiry(startOf(date))
   return db.updateWrite(key, {
-    UpdateExpression: `SET ${mark} = :mark, #version = :next${
+    UpdateExpression: `SET ${mark} = :mark, #version = :next${expiresAt ? ', expiresAt = :expires' : ''}${
       due ? ', #work = :work, due = :due' : ' REMOVE #work, due'
     }`,
     ConditionExpression: `#status = :status AND #version = :version AND attribute_not_exists(${mark})`,
@@ -93,6 +101,7 @@ const markWrite = (id: BatchId, chunk: ChunkId, { debit, line }: LineEntry, swep
       ':version': version,
       ':next': version + 1,
       ...(due && { ':work': due.work, ':due': due.due }),
+      ...(expiresAt && { ':expires': expiresAt }),
     },
   })
 }

@@ -6,6 +6,7 @@ import type { Delivery } from '../../domain/webhooks/delivery.ts'
 import { isChargeEvent } from '../../domain/webhooks/event.ts'
 import { readDebit, rethrow, type Unreadable } from '../debits/debits.ts'
 import { type Key, keys } from '../keys.ts'
+import { recordExpiry } from '../retention.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
@@ -16,7 +17,8 @@ const TIMES = { occurredAt: true, nextAttemptAt: true, deliveredAt: true, failed
 const fromAttempt = (attempt: object): Attempt => fromStored<Attempt>(attempt, { at: true })
 
 export const fromDeliveryItem = (item: db.Item): Delivery => {
-  const delivery = fromStored<Delivery>(db.withoutKeys(item), TIMES)
+  const { expiresAt, ...members } = db.withoutKeys<db.Item>(item)
+  const delivery = fromStored<Delivery>(members, TIMES)
   return { ...delivery, last: delivery.last && fromAttempt(delivery.last) }
 }
 
@@ -30,6 +32,7 @@ const toDeliveryItem = (delivery: Delivery) => {
     ...(delivery.nextAttemptAt && dueAttributes(key, delivery.nextAttemptAt)),
     ...toStored(delivery),
     last: delivery.last && toStored(delivery.last),
+    ...recordExpiry(delivery.occurredAt),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Reference } from '../../domain/ids.ts'
 import { type Delivery, type FirstSuccess, firstSuccess } from '../../domain/webhooks/delivery.ts'
 import { isChargeEvent } from '../../domain/webhooks/event.ts'
 import { keys } from '../keys.ts'
+import { recordExpiry } from '../retention.ts'
 import { fromStored, type Stored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
 
@@ -50,11 +51,11 @@ export const fromReceiptItem = (item: db.Item): Delivery[] => {
   )
 }
 
-type ReceiptOwner = Pick<Delivery, 'reference' | 'provider'>
+type ReceiptOwner = Pick<Delivery, 'reference' | 'provider' | 'occurredAt'>
 
 /** Records first successes of a charge's events. Returns false if the receipt exists. */
 export const putReceipt = (
-  { reference, provider }: ReceiptOwner,
+  { reference, provider, occurredAt }: ReceiptOwner,
   events: readonly FirstSuccess[],
 ): Promise<boolean> =>
   db.putIf(
@@ -64,6 +65,7 @@ export const putReceipt = (
       reference,
       provider,
       events: events.map(toStoredEvent),
+      ...recordExpiry(occurredAt),
     },
     db.isNew,
   )

@@ -37,6 +37,10 @@ beforeAll(async () => {
 /** Changes of the observations, by the number of the invariant and its violation. */
 const falsifications: Record<string, (run: Run) => unknown> = {
   '1 the amount of a debit changes': (run) => append(run, debit(run, 'settled'), { amount: 1 }),
+  '1 an unsettled debit has an expiry': (run) => {
+    const changes = changesOf(run, debit(run, 'settled'))
+    changes.find(({ after }) => after.status === 'completed').after.expiresAt = 1
+  },
   '2 a claim has no debit': (run) =>
     run.items.push({ ...itemOf(run, { sk: 'PARTNER_REFERENCE' }), pk: 'PROVIDER#amber#x' }),
   '3 a replay returns another debit': (run) => {

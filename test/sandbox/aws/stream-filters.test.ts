@@ -45,6 +45,14 @@ test.each([
   expect(isFollowed({ before: undefined, after: { pk: 'p', sk: 's', entity } })).toBe(passes)
 })
 
+test.each(['debit', 'delivery', 'exception', 'refund'])(
+  'a %s that expires does not pass the filters of the stream',
+  (entity) => {
+    const before = { ...item('reversed'), pk: 'p', sk: 's', entity, nextAttemptAt: '2026-11-21' }
+    expect(isFollowed({ before, after: undefined })).toBe(false)
+  },
+)
+
 test('a change record passes the filters of the stream when it is updated or removed', () => {
   const record = { pk: 'CHANGES', sk: '2026-11-21T12:00:00.000Z#1', entity: 'change', by: 'ama' }
   const pairs = [

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Debit, Transition } from '../../../shared/domain/debits/debit.ts'
 import type { Status } from '../../../shared/domain/debits/lifecycle.ts'
 import { pesewas } from '../../../shared/domain/money.ts'
@@ -63,6 +63,20 @@ test('a debit that the sweep finds open pays for its lists', async () => {
   expect(followed).toBe(1 + 2 + 1 + 1)
   const [completed] = await move(processing, 'completed', { at: inSeconds(200) })
   expect(completed).toBe(1 + 2 + 1 + 2)
+})
+
+test('the expiry of a debit costs no unit', async () => {
+  const measured = async (): Promise<number[]> => {
+    const [completed, failed] = [await charge(), await charge()]
+    const [[of1], [of2]] = [
+      await move(completed.debit, 'completed'),
+      await move(failed.debit, 'failed'),
+    ]
+    return [completed.units, of1, of2]
+  }
+  const without = await measured()
+  vi.stubEnv('RETAIN_YEARS', '7')
+  expect(await measured()).toEqual(without)
 })
 
 test('a failed debit changes its lists and returns its amount', async () => {
