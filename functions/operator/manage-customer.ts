@@ -14,6 +14,7 @@ import {
 } from '../../shared/operator/customer-import.ts'
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { customer } from '../../shared/operator/nouns/banks.ts'
+import { refusalToRepeat, repeatErasures } from '../../shared/operator/repeated-erasures.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { readReport, writeReport } from '../../shared/settlement/report/bucket.ts'
 import {
@@ -85,6 +86,7 @@ export const manageCustomer = operatorHandler(customer, {
     return removed ? { unlinked: true } : noSuch('account')
   },
   erase: { run: eraseCustomer, check: refusalToErase },
+  'repeat-erasures': { run: repeatErasures, check: refusalToRepeat },
   export: async (options, author, runtime) => {
     const document = await exportCustomer(options, author, runtime)
     const text = JSON.stringify(document)

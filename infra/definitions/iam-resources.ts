@@ -19,6 +19,7 @@ export type IamResource =
   | 'reports/settlements/*/STL-*'
   | 'reports/ledger/*'
   | 'reports/exports/*'
+  | 'reports/erasures/*'
   | `function/manage-${string}`
   | 'reports/restores/generation.json'
   | 'audit'
@@ -32,6 +33,7 @@ export const wildcardReasons: Partial<Record<IamResource, string>> = {
   'reports/settlements/*/STL-*': 'The keys of reports contain the ids of provider and batch',
   'reports/ledger/*': 'The key of a journal contains its day',
   'reports/exports/*': 'The key of an export is the random id of its call',
+  'reports/erasures/*': 'The key of an erasure contains its day and a number',
   'audit/*': 'The keys of audit objects contain their day',
   'network-interfaces': 'EC2 names network interfaces when it creates them',
   log: 'Lambda names the streams in the log group of the function',

@@ -43,7 +43,7 @@ export const codeStatements = (
   permissions = permissionsOf(name),
 ): IamStatement[] => {
   const { sends = [], redrives, invokes = [] } = permissions
-  const { reports = [], journals = [], exports = [], audit = [] } = permissions
+  const { reports = [], journals = [], customers = [], audit = [] } = permissions
   return [
     ...itemStatements(permissions),
     ...listsNamed(indexNames, permissions).map(([index, keys]) => ({
@@ -69,8 +69,10 @@ export const codeStatements = (
     ...journals.map((access) => allow(objectActions[access], 'reports/ledger/*')),
     ...audit.map((access) => allow(objectActions[access], 'audit/*')),
     // The bucket removes parts of an export that fails.
-    ...exports.map((access) =>
-      allow(access === 'write' ? ['s3:PutObject'] : objectActions.read, 'reports/exports/*'),
+    ...(['reports/exports/*', 'reports/erasures/*'] as const).flatMap((objects) =>
+      customers.map((access) =>
+        allow(access === 'write' ? ['s3:PutObject'] : objectActions.read, objects),
+      ),
     ),
     ...invokes.map((name) => allow(['lambda:InvokeFunction'], `function/${name}`)),
   ]

@@ -244,7 +244,7 @@ export const servesCustomers = merge(requestsApprovals, worksInBulk, erasesDebit
   Query: ['APPROVALS', 'BANKS', 'CUSTOMER#*'],
   PutItem: ['ACCESSES', 'CUSTOMER#*', 'ERASURE#*', 'HASH_KEY', 'APPROVAL#*'],
   DeleteItem: ['CUSTOMER#*', 'ERASURE#*', 'APPROVAL#*', 'BULK#*'],
-  exports: ['read', 'write'],
+  customers: ['read', 'write'],
   'by-customer': ['*#+*', 'ACCESSES#*'],
   sealingKey: true,
 })

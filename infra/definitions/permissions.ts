@@ -58,16 +58,16 @@ export type Permissions = Partial<Record<(typeof itemActions)[number], readonly 
     journals?: readonly ('read' | 'write')[]
     /** The sealed audit, which nobody removes. */
     audit?: readonly ('read' | 'write')[]
-    /** Exports of customers, which the bucket keeps for a day. */
-    exports?: readonly ('read' | 'write')[]
+    /** Exports and erasures of customers, which the bucket keeps for a limited time. */
+    customers?: readonly ('read' | 'write')[]
     calls?: readonly Peers[]
   }
 
 /** Returns the accesses to the bucket of reports. */
-export const bucketAccesses = ({ reports = [], journals = [], exports = [] }: Permissions) => [
+export const bucketAccesses = ({ reports = [], journals = [], customers = [] }: Permissions) => [
   ...reports,
   ...journals,
-  ...exports,
+  ...customers,
 ]
 
 /** Returns all permissions of the parts; lists of the same name are joined. */

@@ -93,6 +93,13 @@ export type Backup = {
 export const backupOf = ({ backup }: { backup?: StageBackup }): Backup | undefined =>
   backup && 'keepDays' in backup ? backup : undefined
 
+/** Days of point-in-time recovery. */
+const RECOVERY_DAYS = 35
+
+/** Returns the days for which an earlier state of the table can be restored. */
+export const restorableDaysOf = (stage: { backup?: StageBackup }): number =>
+  Math.max(RECOVERY_DAYS, backupOf(stage)?.keepDays ?? 0)
+
 /** Returns the Region of the copies if it is not the stage's own. */
 export const otherRegionOf = (stage: Stage) => {
   const copyRegion = backupOf(stage)?.copyTo?.split(':')[3]

@@ -10,6 +10,7 @@ import {
   otherRegionOf,
   type RestoredTable,
   removalPolicyOf,
+  restorableDaysOf,
   type Stage,
 } from '../definitions/stages.ts'
 import { tableDefinition } from '../definitions/table.ts'
@@ -135,6 +136,11 @@ export class DataStack extends Stack {
         {
           prefix: 'exports/',
           expiration: Duration.days(1),
+          noncurrentVersionExpiration: Duration.days(1),
+        },
+        {
+          prefix: 'erasures/',
+          expiration: Duration.days(restorableDaysOf(stage) + 1),
           noncurrentVersionExpiration: Duration.days(1),
         },
       ],

@@ -17,6 +17,7 @@ import { customerHasher } from '../store/operator/customer-hash.ts'
 import type { ErasureResult } from '../views/operator/customer.ts'
 import { accountRecorder } from './account-record.ts'
 import { debitsOf } from './customer-debits.ts'
+import { recordErasure } from './erasure-records.ts'
 import type { Author } from './handler.ts'
 
 /** The erasure of a customer (docs/operations.md#personal-data). */
@@ -115,6 +116,7 @@ export const eraseCustomer = async (
   const { debits, requests, customer } = plan
   const { hash } = customer
   const recording = { ...author, target: hash, customer: hash }
+  await recordErasure(phone, author.at, runtime)
   await putChange(recording, { reason, debits: debits.length })
   for (const { bank } of await listAccounts(phone)) {
     const own = { ...author, id: runtime.newId() }

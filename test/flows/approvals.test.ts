@@ -120,6 +120,11 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
   },
   // The customer of the import.
   'customer erase': () => ({ phone: '+233249999998', reason: 'Request 1' }),
+  'customer repeat-erasures': async () => {
+    const phone = '+233249999998'
+    await grant(await request('customer', 'link', { ...account, phone }))
+    return { since: new Date(Date.now() - DAY_MS).toISOString() }
+  },
   'debit reverse': async () => ({
     reference: await completed('sk_sandbox_demo'),
     reason: 'Dispute',
@@ -150,6 +155,7 @@ const readers: Record<string, { verb: string; options: (given: Options) => Optio
   'customer link': { verb: 'list', options: ({ phone = '' }) => ({ phone }) },
   'customer import': { verb: 'list', options: () => ({ phone: '+233249999998' }) },
   'customer erase': { verb: 'list', options: ({ phone = '' }) => ({ phone }) },
+  'customer repeat-erasures': { verb: 'list', options: () => ({ phone: '+233249999998' }) },
   'exception resolve': { verb: 'list', options: () => ({}) },
   'funding record': { verb: 'list', options: () => ({}) },
   'funding correct': { verb: 'list', options: () => ({}) },

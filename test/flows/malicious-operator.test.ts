@@ -161,6 +161,7 @@ const attacksOn = (w: World): Attack[] => [
   ['connector remove', { bank: w.bank }],
   ['customer unlink', { phone: w.phone, bank: 'GCB' }],
   ['customer erase', { phone: w.phone, reason: 'Asked' }],
+  ['customer repeat-erasures', { since: new Date(Date.now() - 3_600_000).toISOString() }],
   ['customer link', { phone: w.phone, bank: 'GCB', name: 'x', 'account-number': '1041001001' }],
   ['customer upload', { bank: 'GCB', ...w.rows, rows: `[["${w.phone}","x","1041001001"]]` }],
   ['customer import', { bank: 'GCB', file: 'x', ...w.rows }],
@@ -226,8 +227,11 @@ const factsOf = async (w: World) => {
   const [kept] = (await call('exception', 'show', { reference: w.kept })) as Shown[]
   const fundings: Shown[] = await call('funding', 'list', { limit: '1000' })
   const changes: Shown[] = await call('change', 'list', { phone: w.phone })
+  const all: Shown[] = await call('change', 'list', { limit: '1000' })
   return {
     areErased: changes.some(({ verb }) => verb === 'erase'),
+    // A customer may have returned since.
+    areErasedAgain: all.some(({ verb }) => verb === 'repeat-erasures'),
     settings: await Promise.all([w.shop, w.fenced, 'other'].map(provider)),
     debits: await Promise.all([w.late, w.done, w.open.reference, w.other.reference].map(debit)),
     batches: await Promise.all([w.batch, w.failed].map(batch)),

@@ -96,6 +96,14 @@ test('the years of production reach the functions that end debits or compare the
   expect(ending).not.toContain('charge')
 })
 
+test('the bucket keeps erasures a day longer than any earlier state of the table', () => {
+  const rules = Object.values(data.findResources('AWS::S3::Bucket')).flatMap(
+    ({ Properties }) => Properties.LifecycleConfiguration?.Rules ?? [],
+  )
+  const erasures = rules.find(({ Prefix }) => Prefix === 'erasures/')
+  expect(erasures).toMatchObject({ ExpirationInDays: 36, Status: 'Enabled' })
+})
+
 test('a stage with a restored table keeps its own and uses the restored one only', () => {
   const restoredTable = { name: 'restored', streamLabel: '2026-11-21T10:05:00.000' }
   const restored = templatesOf({ ...production, restoredTable })

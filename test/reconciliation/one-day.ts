@@ -20,10 +20,15 @@ import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhook
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
-import { putException } from '../../shared/store/debits/exceptions.ts'
+import {
+  findExceptions,
+  putException,
+  resolutionWrite,
+} from '../../shared/store/debits/exceptions.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { type Key, keys } from '../../shared/store/keys.ts'
+import { putChange } from '../../shared/store/operator/changes.ts'
 import { type Item, put, read, table, tableName } from '../../shared/store/table.ts'
 import { transact } from '../../shared/store/transactions.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
@@ -187,6 +192,18 @@ export const lateCompletionOf = ({ facts }: Debit, reportedAt: Date): ReportExce
   code: 3001,
   report: '{"status":"completed","bank_reference":"B-1"}',
 })
+
+/** Resolves the exceptions of a debit as an operator does. */
+export const resolveLate = async ({ facts }: Debit, when: Date): Promise<void> => {
+  const resolution = { note: 'Returned', resolvedBy: 'local:ama', resolvedAt: when.toISOString() }
+  const found = await findExceptions(facts.reference)
+  await transact(
+    found.map((one) => resolutionWrite(one, resolution)),
+    still(),
+  )
+  const recording = { id: facts.reference, at: when, by: 'local:ama', target: facts.reference }
+  await putChange({ ...recording, noun: 'exception', verb: 'resolve' }, { resolved: 'Returned' })
+}
 
 const reversedUnsettled = async (): Promise<Debit> => {
   const done = await completed()

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { table, tableName } from '../../shared/store/table.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
+import { FAILS_AT_ONCE } from '../support/requests.ts'
 import { codeOf, type Shown, useService } from '../support/running-service.ts'
 import { advance, entriesOf, today, useRunbooks } from './runbook.ts'
 
@@ -45,13 +46,16 @@ runbook('operations.md#restore')(
     await payee.complete('100.00')
     const [batch] = (await payee.run(nightAfter(0))).built
     const [paid, declined, undecided] = [await open(), await open(), await open()]
+    const erased = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
     await service.sandbox().control.clock.idle()
     const earlier = await items()
+    const second = new Date().toISOString()
     await report(paid.uuid, { status: 'completed', bank_reference: 'HTB-1' })
     await report(declined.uuid, { status: 'failed', error_message: 'Insufficient funds' })
     const payout = await payee.batch('process', batch.id)
     expect(payout).toMatchObject({ status: 'completed' })
     const lost = await open()
+    await service.call('customer', 'erase', { phone: FAILS_AT_ONCE, reason: 'Request 1' })
     await service.sandbox().control.clock.idle()
     await restoreTo(earlier)
 
@@ -70,6 +74,9 @@ runbook('operations.md#restore')(
     await run('settlement complete', { status: 'completed' }, { B: payout.bank_reference })
     await run('debit repair', { is_done: true, unreadable: [] })
     await run('reconciliation run', { held: expect.anything() })
+    values['2026-11-21T09:59:00Z'] = second
+    await run('customer repeat-erasures', { repeated: 1, erased: 1, refused: [], next: null })
+    expect((await service.show(erased.reference)).phone_number).toBeNull()
     await run('restore release', { held: expect.not.arrayContaining(['restored']) })
     await run('restore release', { held: [] })
 

@@ -7,15 +7,10 @@ import type { ReportException } from '../../shared/domain/debits/exception.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { beginRefund, failRefund, reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { type Day, dayAfter, dayOf, startOf } from '../../shared/domain/time.ts'
-import {
-  exceptionWrite,
-  findExceptions,
-  resolutionWrite,
-} from '../../shared/store/debits/exceptions.ts'
+import { exceptionWrite } from '../../shared/store/debits/exceptions.ts'
 import { keepOpenMatters } from '../../shared/store/debits/open-matters.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
-import { putChange } from '../../shared/store/operator/changes.ts'
 import { transact } from '../../shared/store/transactions.ts'
 import {
   at,
@@ -27,6 +22,7 @@ import {
   lateCompletionOf,
   objects,
   putProviders,
+  resolveLate,
   settle,
   TODAY,
   transitioned,
@@ -53,17 +49,6 @@ const isOfDebit = ({ pk }: Stored): boolean => pk.startsWith('DEBIT#')
 
 const EDGE = dayAfter(TODAY, 7 * YEAR_DAYS)
 const expireAt = (day: Day): void => table.removeExpired(startOf(day).getTime())
-
-const resolveLate = async ({ facts }: Debit, when: Date): Promise<void> => {
-  const resolution = { note: 'Returned', resolvedBy: 'local:ama', resolvedAt: when.toISOString() }
-  const found = await findExceptions(facts.reference)
-  await transact(
-    found.map((one) => resolutionWrite(one, resolution)),
-    still(),
-  )
-  const recording = { id: facts.reference, at: when, by: 'local:ama', target: facts.reference }
-  await putChange({ ...recording, noun: 'exception', verb: 'resolve' }, { resolved: 'Returned' })
-}
 
 test('the debits of a day, their deliveries, refunds and exceptions expire after the years, and the rest stays', async () => {
   const { declined } = await exampleDay()

@@ -128,6 +128,7 @@ const effects: Record<SettingVerb, Effect | null> = {
   'customer import': ({ options }) => ({ customer: options['account-number'] }),
   'customer upload': () => ({}),
   'customer erase': null,
+  'customer repeat-erasures': null,
   'webhook set': ({ options: { url = '', events, 'max-attempts': most }, result }, previous) => ({
     webhook: {
       url,

@@ -6,7 +6,7 @@ import { failureCodes } from '../../domain/banks/failure-code.ts'
 import { StatementColumns, StatementEncoding } from '../../domain/banks/statement-format.ts'
 import { BulkId } from '../../domain/operator/bulk.ts'
 import { text } from '../../domain/text.ts'
-import { Duration } from '../../domain/time.ts'
+import { Duration, Instant } from '../../domain/time.ts'
 import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
@@ -234,6 +234,12 @@ export const customer = {
       approval: 'always',
       summary: 'removes a customer from all accounts and debits; younger debits follow later',
       options: o.options({ phone: o.phone, reason: o.reason('reason, without names or numbers') }),
+    },
+    'repeat-erasures': {
+      effect: 'money',
+      approval: 'always',
+      summary: 'repeats the erasures since the second to which the table was restored',
+      options: o.options({ since: o.option('TIME', 'such as 2026-11-21T09:59:00Z', Instant) }),
     },
   },
 } as const satisfies Noun

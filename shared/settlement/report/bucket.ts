@@ -34,16 +34,25 @@ export const s3 = (): S3Client => {
   return client
 }
 
-/** `export`: the id of a call that exports a customer. The bucket removes it after a day. */
-type ReportOwner = Pick<Batch, 'id' | 'provider'> | { journal: Day } | { export: string }
+/**
+ * `export`: the id of a call that exports a customer. The bucket removes it after a day.
+ * `erasure`: day and number of an erasure, which the bucket keeps as long as any backup of the table.
+ */
+type ReportOwner =
+  | Pick<Batch, 'id' | 'provider'>
+  | { journal: Day }
+  | { export: string }
+  | { erasure: `${Day}/${number}` }
 
 const nameOf = (owner: ReportOwner): string => {
   if ('export' in owner) return owner.export
+  if ('erasure' in owner) return owner.erasure
   return 'journal' in owner ? owner.journal : owner.id
 }
 
 const folderOf = (owner: ReportOwner): string => {
   if ('export' in owner) return 'exports'
+  if ('erasure' in owner) return 'erasures'
   return 'journal' in owner ? 'ledger' : `settlements/${owner.provider}`
 }
 
@@ -68,6 +77,18 @@ export const writeReport = async (
     },
   })
   await upload.done()
+}
+
+/** Stores a small document unless it exists. @returns false if it exists */
+export const putNew = async (owner: ReportOwner, text: string): Promise<boolean> => {
+  const object = { ...objectOf(owner, 'json'), Body: text, ContentType: contentTypes.json }
+  try {
+    await s3().send(new PutObjectCommand({ ...object, IfNoneMatch: '*' }))
+    return true
+  } catch (error) {
+    if ((error as Error).name === 'PreconditionFailed') return false
+    throw error
+  }
 }
 
 /** Returns an object with its body as a stream; undefined if it is missing. */

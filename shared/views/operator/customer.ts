@@ -29,6 +29,17 @@ export const accountView = (
 /** `last_on`: the day on which the sweep erases the last debit; null if none follows. */
 export type ErasureResult = { erased: number; later: number; last_on: Day | null }
 
+/**
+ * The sums of repeated erasures. `refused`: by the time of an erasure, the open work of its customer.
+ * `next`: the time from which another call continues; null if none is left.
+ */
+export type RepeatedErasures = Omit<ErasureResult, 'last_on'> & {
+  repeated: number
+  refused: readonly string[]
+  unreadable: number
+  next: string | null
+}
+
 type ExportedDebit = {
   debit: Debit
   refund: Refund | undefined

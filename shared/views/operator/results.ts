@@ -15,7 +15,13 @@ import type { CalendarResult } from './calendar.ts'
 import type { ChangeResult, DayVerdict } from './change.ts'
 import type { ConnectorResult } from './connector.ts'
 import type { CredentialResult, IssuedResult } from './credential.ts'
-import type { AccessResult, AccountResult, CustomerExport, ErasureResult } from './customer.ts'
+import type {
+  AccessResult,
+  AccountResult,
+  CustomerExport,
+  ErasureResult,
+  RepeatedErasures,
+} from './customer.ts'
 import type { DayResult } from './day.ts'
 import type { DeadLettersResult, RedriveResult } from './dead-letters.ts'
 import type { DebitResult, DebitSummary } from './debit.ts'
@@ -77,6 +83,7 @@ export type OperatorResults<Options = AnyOptions> = {
     list: AccountResult[]
     unlink: { unlinked: boolean }
     erase: ErasureResult
+    'repeat-erasures': RepeatedErasures
     export: CustomerExport | { download: string }
     accesses: AccessResult[]
     import: ImportResult | BulkProgress

@@ -1,0 +1,78 @@
+import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { expect, test } from 'vitest'
+import { actingAs } from '../../sandbox/authorizer.ts'
+import { type Day, dayOf } from '../../shared/domain/time.ts'
+import { putNew } from '../../shared/settlement/report/bucket.ts'
+import { table, tableName } from '../../shared/store/table.ts'
+import { FAILS_AT_ONCE } from '../support/requests.ts'
+import { type Shown, testInProcess, useService } from '../support/running-service.ts'
+
+/** Erasures that a restore of the table has undone (docs/operations.md#restore). */
+
+const service = useService()
+const { call, refusal } = service
+
+const REASON = 'Request 9'
+const erase = (phone: string) => call('customer', 'erase', { phone, reason: REASON })
+const repeat = (since: Date): Promise<Shown> =>
+  call('customer', 'repeat-erasures', { since: since.toISOString() })
+
+const itemsOf = async (text: string): Promise<Shown[]> => {
+  const { Items = [] } = await table.send(new ScanCommand({ TableName: tableName() }))
+  return Items.filter((item) => JSON.stringify(item).includes(text))
+}
+
+/** Gives the table the items of a customer before the erasure. */
+const restore = async (items: readonly Shown[]): Promise<void> => {
+  for (const Item of items) await table.send(new PutCommand({ TableName: tableName(), Item }))
+}
+
+const linked = async (phone: string, reference?: string) => {
+  const account = { bank: 'ECO', name: 'CanaryRestoredZq', 'account-number': '7770001112223' }
+  await call('customer', 'link', { ...account, phone })
+  const debits = reference ? await itemsOf(reference) : []
+  return [...(await itemsOf(phone)), ...debits].filter(({ entity }) =>
+    ['account', 'debit', 'exception'].includes(entity),
+  )
+}
+
+test('the erasures since a time are repeated, also of a customer without debits', async () => {
+  const [earlier, other] = ['+233247666661', '+233247666662']
+  const first = await linked(earlier)
+  await erase(earlier)
+  const since = new Date()
+  const { reference, uuid } = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
+  const second = [...(await linked(other)), ...(await linked(FAILS_AT_ONCE, reference))]
+  for (const phone of [other, FAILS_AT_ONCE]) await erase(phone)
+  await restore([...first, ...second])
+  await service.report(uuid, { status: 'completed', bank_reference: 'B-1' })
+  const refused = [
+    expect.stringContaining(`${reference} is with an open late_completion exception`),
+  ]
+  const sums = { unreadable: 0, later: 0, next: null }
+  expect(await repeat(since)).toEqual({ ...sums, repeated: 1, erased: 0, refused })
+  expect([await itemsOf(other), (await itemsOf(earlier)).length]).toEqual([[], 1])
+  await call('exception', 'resolve', { reference, note: 'Returned' })
+  const again = await repeat(since)
+  expect(again).toMatchObject({ ...sums, erased: 1, refused: [] })
+  for (const phone of [other, FAILS_AT_ONCE]) expect(await itemsOf(phone)).toEqual([])
+  const records: Shown[] = await call('change', 'list', { limit: '100' })
+  const own = records.filter(({ verb }) => verb === 'repeat-erasures')
+  expect(own.length).toBeGreaterThan(4)
+  expect(JSON.stringify(own)).not.toMatch(/\+233/)
+})
+
+testInProcess('a number that no version of the sealing key opens is counted', async () => {
+  const since = new Date(Date.now() - 5 * 86_400_000)
+  const day: Day = dayOf(since)
+  const stored = { at: new Date(since.getTime() + 1).toISOString(), phone: 'unknown:AAAA' }
+  await actingAs('manage-customer', () => putNew({ erasure: `${day}/0` }, JSON.stringify(stored)))
+  expect(await repeat(since)).toMatchObject({ unreadable: 1 })
+})
+
+test('the erasures of over 400 days are refused', async () => {
+  const since = new Date(Date.now() - 401 * 86_400_000).toISOString()
+  expect(await refusal('customer', 'repeat-erasures', { since })).toBe(
+    '--since: must be within 400 days',
+  )
+})
