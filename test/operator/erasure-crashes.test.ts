@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test, vi } from 'vitest'
+import type { Table as MemoryTable } from '../../sandbox/aws/table/table.ts'
+import type { CustomerAccount } from '../../shared/domain/banks/bank.ts'
+import type { PhoneNumber } from '../../shared/domain/phone.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
+import { entriesWithin } from '../../shared/ledger/facts.ts'
+import { eraseCustomer } from '../../shared/operator/customer-erasure.ts'
+import { putAccount } from '../../shared/store/banks/banks.ts'
+import { noWrites } from '../../shared/store/settings.ts'
+import { table } from '../../shared/store/table.ts'
+import { sweepErasure } from '../../shared/sweep/erasure.ts'
+import {
+  at,
+  DAY_AFTER,
+  differencesOn,
+  exampleDay,
+  objects,
+  resolveLate,
+  TODAY,
+} from '../reconciliation/one-day.ts'
+import { gcb, still } from '../support/examples.ts'
+import { useTable } from '../support/tables.ts'
+
+/** An erasure that ends after any of its writes. */
+
+const PHONE = '+233241234567' as PhoneNumber
+const NAME = 'CanaryCrashedZq'
+const NOW = at(DAY_AFTER, '12:00:00')
+const runtime = still({ now: () => NOW })
+
+let memory: MemoryTable
+beforeEach(async () => {
+  vi.stubEnv('SEALING_KEY', 'a key of this test')
+  process.env.TABLE_NAME = `test-${randomUUID()}`
+  objects.clear()
+  memory = useTable()
+  const { declined } = await exampleDay()
+  const account: CustomerAccount = {
+    customerName: NAME,
+    accountNumber: '1041001001',
+    accountType: 'mobile_money',
+    status: 'active',
+  }
+  await putAccount(PHONE, gcb.identifier, account, noWrites, still())
+  await resolveLate(declined, at(TODAY, '15:00:00'))
+})
+
+const erase = () => {
+  const author = { id: randomUUID(), at: NOW, by: 'local:ama', noun: 'customer', verb: 'erase' }
+  return eraseCustomer({ phone: PHONE, reason: 'Request 1' }, author, runtime)
+}
+
+const isWrite = ({ constructor: { name } }: object): boolean =>
+  /^(?:Put|Update|Delete|TransactWrite)Command$/.test(name)
+
+/** Erases with a worker that ends after some writes. @returns whether it ended early */
+const eraseUntil = async (writes: number): Promise<boolean> => {
+  const send = table.send.bind(table)
+  let count = 0
+  const spy = vi.spyOn(table, 'send').mockImplementation(((command: object) => {
+    count += Number(isWrite(command))
+    if (count > writes) return Promise.reject(new Error('The worker has ended'))
+    return send(command as never)
+  }) as never)
+  try {
+    expect(await erase()).not.toBeInstanceOf(Refusal)
+    return false
+  } catch (error) {
+    expect(String(error)).toContain('The worker has ended')
+    return true
+  } finally {
+    spy.mockRestore()
+  }
+}
+
+type Stored = { pk: string; sk: string; due?: string }
+const items = () => memory.items() as unknown as Stored[]
+const pages = () => items().filter(({ pk }) => pk.startsWith('ERASURE#'))
+const found = () =>
+  items().filter((item) => /233241234567|CanaryCrashedZq/.test(JSON.stringify(item)))
+
+const sweep = async (): Promise<void> => {
+  for (const { pk, sk, due = '' } of pages())
+    await sweepErasure({ key: { pk, sk }, due, about: undefined }, runtime)
+}
+
+const journal = async (): Promise<string> => {
+  const span = { from: new Date(0), before: at(DAY_AFTER, '23:00:00') }
+  return JSON.stringify(await Array.fromAsync(entriesWithin(span)))
+}
+
+/** An example of two accounts, six debits, their exceptions and refunds. */
+const WRITES = Array.from({ length: 24 }, (_, n) => n)
+
+test.each(WRITES)(
+  'an erasure whose worker ends after %d writes is completed by the sweep, or by a repeated call',
+  async (writes) => {
+    const before = await journal()
+    const hasEnded = await eraseUntil(writes)
+    if (writes === WRITES.length - 1) expect(hasEnded).toBe(false)
+    const isRecorded = pages().length > 0
+    await sweep()
+    // The accounts go first: only a call that ended before its record leaves them.
+    if (hasEnded && !isRecorded) expect(await erase()).toMatchObject({ later: 0 })
+    expect(found()).toEqual([])
+    expect(pages()).toEqual([])
+    expect(await journal()).toBe(before)
+    expect(await differencesOn(TODAY)).toEqual([])
+  },
+)
