@@ -122,7 +122,7 @@ describe('ledger', () => {
 
   test('the screen shows balances and entries of today, and downloads the journal', async () => {
     const page = await openScreen('ledger')
-    await rowsOf(page, 'Balances').filter({ hasText: 'bank_receivable:GCB' }).waitFor()
+    await rowsOf(page, 'Balances').filter({ hasText: 'Owed by GCB' }).waitFor()
     await page.getByText('Debits equal credits').waitFor()
     const entry = rowsOf(page, 'Journal')
       .filter({ hasText: 'The bank debited the customer' })

@@ -4,8 +4,8 @@ import type {
   EntryResult,
   JournalResult,
 } from '../../../shared/views/operator/ledger.ts'
-import { withSeparators } from '../amounts.ts'
 import { mayUse, operate } from '../client.ts'
+import { accountName, balanceText } from '../ledger-texts.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { CsvButton } from '../parts/csv-button.tsx'
 import { chosenDay, DayFilter } from '../parts/filters.tsx'
@@ -14,14 +14,19 @@ import { type Column, List, Table } from '../parts/table.tsx'
 import { dayText, Link, Time } from '../parts/values.tsx'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
+/** The code, for the command, appears below the pointer. */
+const AccountName = ({ of: account = '' }: { of: string | undefined }) => (
+  <span title={account}>{accountName(account)}</span>
+)
+
 const accountColumns: Column<BalanceResult>[] = [
-  { title: 'Account', cell: ({ account }) => <span class="mono">{account}</span>, isWide: true },
-  { title: 'Opening', cell: ({ opening }) => opening, isNumber: true },
+  { title: 'Account', cell: ({ account }) => <AccountName of={account} />, isWide: true },
+  { title: 'Opening', cell: ({ opening }) => balanceText(opening), isNumber: true },
   { title: 'Debit', cell: ({ debit }) => debit, isNumber: true },
   { title: 'Credit', cell: ({ credit }) => credit, isNumber: true },
   {
     title: 'Closing',
-    cell: ({ closing }) => <strong>{withSeparators(closing)}</strong>,
+    cell: ({ closing }) => <strong>{balanceText(closing)}</strong>,
     isNumber: true,
   },
 ]
@@ -40,7 +45,7 @@ const Source = ({ source: { type, id, reference } }: { source: EntryResult['sour
 }
 
 const accountOf = ({ lines }: EntryResult, index: 0 | 1) => (
-  <span class="mono">{lines[index]?.account}</span>
+  <AccountName of={lines[index]?.account} />
 )
 
 const entryColumns: Column<EntryResult>[] = [
@@ -155,7 +160,7 @@ export const LedgerScreen = () => {
   return (
     <Screen
       title="Ledger"
-      about="Double entries in GHS, derived from debits, batches, refunds and remittances. Credit balances are below zero."
+      about="Double entries in GHS. Dr is a debit balance, Cr a credit balance."
       actions={
         <>
           <button type="button" onClick={journal.reload}>
