@@ -47,6 +47,7 @@ type Addresses = {
 const readers: Record<'referencePrefix' | 'ownHosts' | 'errorGuide', readonly FunctionName[]> = {
   referencePrefix: [
     ...operationNames,
+    'manage-debit',
     'manage-delivery',
     'manage-reconciliation',
     'reconcile-day',

@@ -156,7 +156,7 @@ const drawTime = (random: Random, bursts: readonly number[]): number => {
     burst + random.between(0, 2 * MINUTE_MS),
     burst + random.between(0, 10 * MINUTE_MS),
     burst + random.between(-HOUR_MS, 12 * HOUR_MS),
-    midnight + random.between(0, 15 * MINUTE_MS),
+    midnight + random.between(-30 * MINUTE_MS, 15 * MINUTE_MS),
   ])
 }
 
