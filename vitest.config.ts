@@ -30,7 +30,7 @@ const inherited = {
   unstubEnvs: true,
   // Generous for busy machines.
   testTimeout: isProof ? 600_000 : inBrowser ? 180_000 : 60_000,
-  hookTimeout: 60_000,
+  hookTimeout: isProof ? 600_000 : 60_000,
 }
 
 export default defineConfig({
