@@ -45,12 +45,12 @@ test('the command counts exceptions of each kind in one scenario of operators', 
 })
 
 test('the runs with small sizes have lanes, divided work and several pages', async () => {
-  const scenario = ['--scenario', 'small sizes', '--lifecycles', '2000', '--workers', '2']
+  const scenario = ['--scenario', 'small sizes', '--lifecycles', '4000', '--workers', '2']
   const { code, out } = await run('main', ...scenario)
   const runsWith = (name: string) =>
     Number(new RegExp(`^${name} +\\d+ +(\\d+)$`, 'm').exec(out)?.[1])
   const names = ['settlement run cut off', ...Object.keys(smallSizeEvents)]
-  const rare = names.filter((name) => !(runsWith(name) >= 9))
+  const rare = names.filter((name) => !(runsWith(name) >= 18))
   expect(rare).toEqual([])
   expect(code).toBe(0)
 })
