@@ -6,6 +6,7 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
+import { changeRestore } from '../../shared/store/operator/restores.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
 import { findFunds } from '../../shared/store/settlement/funding.ts'
@@ -93,6 +94,16 @@ test('a batch that cannot be paid, a rejected payout and a payout are measured',
     { SettlementFailed: 1 },
     { SettlementPaid: 1 },
   ])
+})
+
+test('a payout that a restore may have undone is a repeat, so that its bank is queried first', async () => {
+  const [before, after] = [await batchOf(100_00), await newProvider({ account: '1041001002' })]
+  const begunAt = at('00:00:00', 9)
+  const restore = { generation: 2, begunAt, by: 'ama', released: [], releasedAt: begunAt }
+  await changeRestore(() => restore, noWrites, deps().runtime)
+  await pay(before)
+  await pay(await batchOf(20_00, 1, after))
+  expect(bank.requests.map(({ repeated }) => repeated)).toEqual([true, false])
 })
 
 test('a batch is completed at once if its net is zero', async () => {
