@@ -173,6 +173,13 @@ test.each(table)('a delivery that is %s, after %s is %s', (name = '', change = '
   expect(after).toMatchObject({ ...key, occurredAt: fresh.occurredAt })
 })
 
+test('a redelivery that succeeds keeps the time of the first success', () => {
+  const first = attempt(fresh, answered(200))
+  const again = { ...timing, id: 'dlv_1_b', at: later }
+  const second = recordAttempt(redeliver(first, later), answered(200), again, 0)
+  expect(second).toMatchObject({ status: 'delivered', deliveredAt: first.deliveredAt })
+})
+
 test('a record escapes the response of the receiver', () => {
   const { last } = attempt(fresh, { kind: 'answered', code: 500, body: '<b>\u001b[2J&\n' })
   expect(last?.responseBody).toBe('\\u003cb\\u003e\\u001b[2J\\u0026\\u000a')
