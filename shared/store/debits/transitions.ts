@@ -133,50 +133,63 @@ const writeWithDayTotal = async (
 const isMoved = (previous: Debit, next: Debit): boolean =>
   previous.status !== next.status && !isOpen(next.status)
 
-const setExpression = (previous: Debit, next: Debit): string =>
-  [
+/** A settled debit that was reversed waits for another line, and does not expire. */
+const placeExpression = (debit: Debit) => {
+  const { work, due } = workAfter(debit)
+  const { expiresAt } = expiryAfter(debit)
+  const list = keys.debits(debit.facts.provider, listOf(debit.status))
+  return {
+    set: [
+      'byStatus = :list, #work = :work, due = :due',
+      ...(expiresAt ? ['expiresAt = :expires'] : []),
+    ],
+    remove: expiresAt ? '' : ' REMOVE expiresAt',
+    names: { '#work': 'work' },
+    values: {
+      ':list': list,
+      ':work': work,
+      ':due': due,
+      ...(expiresAt && { ':expires': expiresAt }),
+    },
+  }
+}
+
+const transitionExpression = (previous: Debit, next: Debit) => {
+  const place = isMoved(previous, next) ? placeExpression(next) : undefined
+  const set = [
     'SET #status = :to, #version = :next',
     '#history = list_append(#history, :entries)',
-    ...(isMoved(previous, next) ? ['byStatus = :list', '#work = :work, due = :due'] : []),
-    ...(isMoved(previous, next) && expiryAfter(next).expiresAt ? ['expiresAt = :expires'] : []),
+    ...(place?.set ?? []),
     ...(isUnprompted(next) ? ['byCustomer = :customer'] : []),
     ...(next.approval ? ['approval = :approval'] : []),
     ...(next.reversalRequest ? ['reversalRequest = :request'] : []),
-  ].join(', ')
-
-/** A settled debit that was reversed waits for another line. */
-const transitionExpression = (previous: Debit, next: Debit) => ({
-  Key: keys.debit(next.facts.reference),
-  UpdateExpression: `${setExpression(previous, next)}${
-    isMoved(previous, next) && !expiryAfter(next).expiresAt ? ' REMOVE expiresAt' : ''
-  }`,
-  ConditionExpression: '#status = :from AND #version = :current',
-  ExpressionAttributeNames: {
-    '#status': 'status',
-    '#version': 'version',
-    '#history': 'history',
-    ...(isMoved(previous, next) && { '#work': 'work' }),
-  },
-  ExpressionAttributeValues: {
-    ':from': previous.status,
-    ':current': previous.version,
-    ':to': next.status,
-    ':next': next.version,
-    ...(isMoved(previous, next) && placeValues(next)),
-    ':entries': next.history
-      .slice(previous.history.length)
-      .map((entry, index) => writeEntry(entry, next.history[previous.history.length + index - 1])),
-    ...(isUnprompted(next) && { ':customer': customerListOf(next) }),
-    ...(next.approval && { ':approval': writeCause(next.approval) }),
-    ...(next.reversalRequest && { ':request': writeCause(next.reversalRequest) }),
-  },
-})
-
-const placeValues = (debit: Debit) => {
-  const { work, due } = workAfter(debit)
-  const list = keys.debits(debit.facts.provider, listOf(debit.status))
-  const { expiresAt } = expiryAfter(debit)
-  return { ':list': list, ':work': work, ':due': due, ...(expiresAt && { ':expires': expiresAt }) }
+  ]
+  return {
+    Key: keys.debit(next.facts.reference),
+    UpdateExpression: `${set.join(', ')}${place?.remove ?? ''}`,
+    ConditionExpression: '#status = :from AND #version = :current',
+    ExpressionAttributeNames: {
+      '#status': 'status',
+      '#version': 'version',
+      '#history': 'history',
+      ...place?.names,
+    },
+    ExpressionAttributeValues: {
+      ':from': previous.status,
+      ':current': previous.version,
+      ':to': next.status,
+      ':next': next.version,
+      ...place?.values,
+      ':entries': next.history
+        .slice(previous.history.length)
+        .map((entry, index) =>
+          writeEntry(entry, next.history[previous.history.length + index - 1]),
+        ),
+      ...(isUnprompted(next) && { ':customer': customerListOf(next) }),
+      ...(next.approval && { ':approval': writeCause(next.approval) }),
+      ...(next.reversalRequest && { ':request': writeCause(next.reversalRequest) }),
+    },
+  }
 }
 
 /** Detects that our own write was first: its response was lost and the SDK repeated it. */
