@@ -1,17 +1,15 @@
 import type { BankIdentifier } from '../../domain/banks/bank.ts'
 import { type Debit, stateAt } from '../../domain/debits/debit.ts'
 import { type DebitFilter, isListed } from '../../domain/debits/list-query.ts'
-import { referenceOfUuid } from '../../domain/ids.ts'
 import type { Pesewas } from '../../domain/money.ts'
 import type { PhoneNumber } from '../../domain/phone.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
-import { environment } from '../../runtime.ts'
 import { listBanks } from '../banks/banks.ts'
 import { mapConcurrent } from '../concurrent.ts'
 import { cutAt, type List, readMerged } from '../index-lists.ts'
 import { listProviders } from '../providers/providers.ts'
 import { type DebitPage, listsOf, positionOf } from './debit-lists.ts'
-import { findByOwnReference, findDebit, findDebits, type Unreadable } from './debits.ts'
+import { findByOwnReference, findByUuid, findDebits, type Unreadable } from './debits.ts'
 import { allOfCustomer, referenceAt } from './status-lists.ts'
 
 export type DebitSearch = DebitFilter & {
@@ -69,8 +67,8 @@ export const searchDebits = async (
 /** Returns the debits that a uuid or a provider's reference names; undefined: the search has none. */
 const findNamed = async ({ uuid, partnerReference, provider }: DebitSearch) => {
   if (uuid !== undefined) {
-    const reference = referenceOfUuid(environment.referencePrefix, uuid)
-    return [(reference && (await findDebit(reference))) ?? []].flat()
+    const debit = await findByUuid(uuid)
+    return debit ? [debit] : []
   }
   if (partnerReference === undefined) return undefined
   const providers = provider ? [provider] : await listProviders()

@@ -56,9 +56,14 @@ export const findByOwnReference = async (provider: ProviderId, partnerReference:
   return claim && findProviderDebit(provider, claim.reference)
 }
 
-/** Reads a debit of a bank by its uuid. A uuid that the service did not create costs no read. */
-export const findBankDebit = async (bank: BankIdentifier, uuid: string | undefined) => {
+/** Reads a debit by its uuid. A uuid that the service did not create costs no read. */
+export const findByUuid = async (uuid: string | undefined) => {
   const reference = referenceOfUuid(environment.referencePrefix, uuid)
-  const debit = reference && (await findDebit(reference))
+  return reference && findDebit(reference)
+}
+
+/** Reads a debit of a bank by its uuid. */
+export const findBankDebit = async (bank: BankIdentifier, uuid: string | undefined) => {
+  const debit = await findByUuid(uuid)
   return debit?.facts.bank.identifier === bank ? debit : undefined
 }
