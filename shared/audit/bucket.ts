@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { Upload } from '@aws-sdk/lib-storage'
 import type { Day } from '../domain/time.ts'
 import { environment } from '../runtime.ts'
-import { findObject, s3 } from '../settlement/report/bucket.ts'
+import { findObject, isNewObject, s3 } from '../settlement/report/bucket.ts'
 
 /** The objects of a bucket that nobody can change or remove (docs/audit.md). */
 
@@ -16,15 +16,9 @@ export type FileDigest = { count: number; sha256: string }
 const PARTS_AT_ONCE = 1
 
 /** Writes an object unless it exists. @returns false if it exists */
-const putNew = async (key: string, type: string, body: Readable): Promise<boolean> => {
+const putNew = (key: string, type: string, body: Readable): Promise<boolean> => {
   const params = { ...place(key), Body: body, ContentType: type, IfNoneMatch: '*' }
-  try {
-    await new Upload({ client: s3(), queueSize: PARTS_AT_ONCE, params }).done()
-    return true
-  } catch (error) {
-    if ((error as Error).name === 'PreconditionFailed') return false
-    throw error
-  }
+  return isNewObject(new Upload({ client: s3(), queueSize: PARTS_AT_ONCE, params }).done())
 }
 
 /** Writes the lines of a file unless it exists. @returns the digest of the stored file */

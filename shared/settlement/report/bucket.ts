@@ -80,10 +80,15 @@ export const writeReport = async (
 }
 
 /** Stores a small document unless it exists. @returns false if it exists */
-export const putNew = async (owner: ReportOwner, text: string): Promise<boolean> => {
+export const putNew = (owner: ReportOwner, text: string): Promise<boolean> => {
   const object = { ...objectOf(owner, 'json'), Body: text, ContentType: contentTypes.json }
+  return isNewObject(s3().send(new PutObjectCommand({ ...object, IfNoneMatch: '*' })))
+}
+
+/** @returns false if the object of a write with `IfNoneMatch` exists */
+export const isNewObject = async (write: Promise<unknown>): Promise<boolean> => {
   try {
-    await s3().send(new PutObjectCommand({ ...object, IfNoneMatch: '*' }))
+    await write
     return true
   } catch (error) {
     if ((error as Error).name === 'PreconditionFailed') return false
