@@ -106,14 +106,19 @@ test('a payout and a refund are retried while the bank is down', async () => {
   await eventually(async () => expect(await refund()).toBe('completed'))
 })
 
-test('a behaviour ends after its duration, is shown until then and recorded', async () => {
-  const { behaviour } = await behave('rejecting', { for: '1s' })
+const shown = async () => (await service.call('bank', 'show', { bank: 'ECO' })).behaviour
+
+test('a behaviour is shown with its end and recorded', async () => {
+  const { behaviour } = await behave('rejecting', { for: '1h' })
   const rejecting = { as: 'rejecting', code: 'transaction_declined' }
   expect(behaviour).toEqual({ ...rejecting, until: expect.stringMatching(/Z$/) })
   const changed = { behaviour: { from: null, to: behaviour } }
   expect(await service.changeOf('ECO')).toMatchObject({ noun: 'bank', verb: 'behave', changed })
-  const shown = async () => (await service.call('bank', 'show', { bank: 'ECO' })).behaviour
   expect(await shown()).toEqual(behaviour)
+})
+
+test('a behaviour ends after its duration', async () => {
+  await behave('rejecting', { for: '1s' })
   await eventually(async () => expect(await shown()).toBeNull())
   const { reference } = await charge()
   await service.until(reference, 'completed')
