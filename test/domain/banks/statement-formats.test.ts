@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { type Movement, newComparison } from '../../../shared/domain/banks/statement.ts'
+import type { Movement } from '../../../shared/domain/banks/statement.ts'
 import {
   StatementColumns,
   type StatementFormat,
 } from '../../../shared/domain/banks/statement-format.ts'
 import type { MovementKind, StatementRow } from '../../../shared/domain/banks/statement-row.ts'
 import type { Day } from '../../../shared/domain/time.ts'
+import { newComparison } from '../../../shared/operator/statement-comparison.ts'
 import { type Coverage, readStatement } from '../../../shared/operator/statement-rows.ts'
 
 /** Statements as banks write them: own columns, encodings, signs and camt.053. */

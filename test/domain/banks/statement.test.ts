@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { type Movement, newComparison } from '../../../shared/domain/banks/statement.ts'
+import type { Movement } from '../../../shared/domain/banks/statement.ts'
 import type { StatementRow } from '../../../shared/domain/banks/statement-row.ts'
 import type { Day } from '../../../shared/domain/time.ts'
 import { MalformedFile } from '../../../shared/operator/csv-file.ts'
+import { newComparison } from '../../../shared/operator/statement-comparison.ts'
 import { type AskStatement, compareFile } from '../../../shared/operator/statement-file.ts'
 import { readStatement } from '../../../shared/operator/statement-rows.ts'
 

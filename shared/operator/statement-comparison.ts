@@ -1,0 +1,114 @@
+import type { Movement } from '../domain/banks/statement.ts'
+import {
+  type MovementKind,
+  movementKinds,
+  type StatementRow,
+} from '../domain/banks/statement-row.ts'
+import { CURRENCY, formatAmount, type Pesewas, pesewas } from '../domain/money.ts'
+import type { Day } from '../domain/time.ts'
+import { newMovements } from './statement-movements.ts'
+
+/** Compares a bank's statement of a day with its debits, refunds and payouts (docs/api.md#bank-statements). */
+
+/** A row of the statement with its debit, or a debit that has no row. */
+export type StatementExample = Partial<Omit<Movement, 'uuid' | 'kind'>> & {
+  kind: MovementKind | 'outgoing'
+  uuid: string | null
+  line?: number
+  currency?: string
+  reason?: string
+}
+type StatementGroup = { count: number; sum: string; examples: StatementExample[] }
+const groupNames = ['matched', 'missing_here', 'missing_at_bank', 'differs'] as const
+type GroupName = (typeof groupNames)[number]
+export type StatementReport = Record<GroupName, StatementGroup>
+
+const byName = <T>(make: (name: GroupName) => T) =>
+  Object.fromEntries(groupNames.map((name) => [name, make(name)])) as Record<GroupName, T>
+
+const EXAMPLES_MAX = 100
+
+const newGroup = () => {
+  let count = 0
+  let sum = 0n
+  const examples: StatementExample[] = []
+  return {
+    add: (amount: Pesewas, example: () => StatementExample): void => {
+      count += 1
+      sum += BigInt(amount)
+      if (examples.length < EXAMPLES_MAX) examples.push(example())
+    },
+    // A sum of millions of rows exceeds the amount type.
+    view: (): StatementGroup => ({ count, sum: formatAmount(sum), examples }),
+  }
+}
+
+const rowView = ({ line, amount, ...row }: StatementRow): StatementExample => ({
+  line,
+  ...row,
+  amount: formatAmount(amount),
+})
+
+const amountOf = ({ amount }: Movement): Pesewas => pesewas(Number(amount.replace('.', '')))
+
+const isCompletedOn = (date: Day, { completed_at }: Movement): boolean =>
+  completed_at?.startsWith(date) === true
+
+export const isOfDay = (date: Day, { completed_at }: StatementRow) => completed_at.startsWith(date)
+
+const isOfKind = (row: StatementRow, { kind }: Movement): boolean =>
+  row.kind === 'outgoing' ? kind !== 'debit' : kind === row.kind
+
+const differencesOf = (row: StatementRow, movement: Movement, date: Day): string[] => {
+  const { kind, status, completed_at, bank_reference, reference } = movement
+  const isKnown = row.bank_reference !== null && bank_reference !== null
+  return [
+    ...(isOfKind(row, movement) ? [] : [`it is a ${kind} here`]),
+    ...(completed_at === null ? [`the ${kind} is ${status} here`] : []),
+    ...(completed_at !== null && !isCompletedOn(date, movement)
+      ? [`the ${kind} was completed here at ${completed_at}`]
+      : []),
+    ...(row.amount === amountOf(movement) ? [] : [`the amount is ${movement.amount} here`]),
+    ...(row.currency === CURRENCY ? [] : [`the currency is ${CURRENCY} here`]),
+    ...(isKnown && row.bank_reference !== bank_reference && row.bank_reference !== reference
+      ? [`the bank_reference is ${bank_reference} here`]
+      : []),
+  ]
+}
+
+/** Compares rows one by one, so that a statement of any size fits into memory. */
+export const newComparison = (date: Day) => {
+  const groups = byName(newGroup)
+  const movements = newMovements()
+  return {
+    knows: movements.knows,
+    /** Adds a movement of the bank that was completed on the day, or that a later row names. */
+    add: movements.add,
+    addRow: (row: StatementRow): void => {
+      const found = movements.find(row, formatAmount(row.amount))
+      if (!found) {
+        groups.missing_here.add(row.amount, () => rowView(row))
+        return
+      }
+      const { kind, reference, line } = found
+      const reasons =
+        line === 0 ? differencesOf(row, found, date) : [`line ${line} names the same ${kind}`]
+      if (line === 0) movements.mark(found, row.line)
+      const example = () => ({ ...rowView(row), reference })
+      if (reasons.length === 0) groups.matched.add(row.amount, example)
+      else groups.differs.add(row.amount, () => ({ ...example(), reason: reasons.join('; ') }))
+    },
+    /**
+     * Returns the report after the last row.
+     * @param covers the kinds that the statement has
+     */
+    end: (covers: readonly MovementKind[] = movementKinds): StatementReport => {
+      for (const { rowid: _, line: __, ...movement } of movements.unnamed()) {
+        if (!covers.includes(movement.kind) || !isCompletedOn(date, movement)) continue
+        groups.missing_at_bank.add(amountOf(movement), () => movement)
+      }
+      movements.close()
+      return byName((name) => groups[name].view())
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { DatabaseSync } from 'node:sqlite'
+import type { Movement } from '../domain/banks/statement.ts'
+import type { StatementRow } from '../domain/banks/statement-row.ts'
+
+/** A movement, and the line that names it; 0: none yet. */
+type Found = Movement & { rowid: number; line: number }
+
+/** Memory of the database; what exceeds it is in a file without a name, which ends with the process. */
+const CACHE_KIB = 64 * 1024
+
+const TABLE = `
+  pragma journal_mode = off;
+  pragma cache_size = -${CACHE_KIB};
+  create table movements
+    (kind, reference, provider, uuid, bank_reference, amount, status, completed_at, line);
+  create unique index by_uuid on movements (uuid);
+  create index by_bank_reference on movements (bank_reference);
+  begin`
+
+/** The movements of a bank, of which a day may have more than fit into memory. */
+export const newMovements = () => {
+  const database = new DatabaseSync('')
+  database.exec(TABLE)
+  const prepare = (sql: string) => database.prepare(sql)
+  const insert = prepare(`insert or ignore into movements values
+    (:kind, :reference, :provider, :uuid, :bank_reference, :amount, :status, :completed_at, 0)`)
+  const mark = prepare('update movements set line = ? where rowid = ?')
+  const select = 'select rowid, * from movements'
+  const known = prepare('select 1 from movements where uuid = ?')
+  const byUuid = prepare(`${select} where uuid = ?`)
+  /** Of several, one without a line and with the amount of the row, then one without a line. */
+  const namedBy = (member: 'bank_reference' | 'reference') =>
+    prepare(`${select} where ${member} = ? and (kind = ? or (? = 'outgoing' and kind <> 'debit'))
+      order by line > 0, line = 0 and amount <> ?, rowid limit 1`)
+  const byBankReference = namedBy('bank_reference')
+  /** Prepared when a row has a reference that no bank gave. */
+  let byReference: typeof byBankReference | undefined
+  const newByReference = () => {
+    database.exec('create index by_reference on movements (reference)')
+    return namedBy('reference')
+  }
+  return {
+    /** Adds a movement, unless one has its uuid. */
+    add: (movement: Movement): void => void insert.run(movement),
+    knows: (uuid: string): boolean => known.get(uuid) !== undefined,
+    /** Returns the movement of a row: by uuid if present, else by a reference. */
+    find: ({ uuid, bank_reference, kind }: StatementRow, amount: string): Found | undefined => {
+      if (uuid !== null) return byUuid.get(uuid) as Found | undefined
+      const named = [bank_reference, kind, kind, amount]
+      const found = byBankReference.get(...named)
+      if (found) return found as Found
+      byReference ??= newByReference()
+      return byReference.get(...named) as Found | undefined
+    },
+    mark: ({ rowid }: Found, line: number): void => void mark.run(line, rowid),
+    unnamed: () => prepare(`${select} where line = 0`).iterate() as IterableIterator<Found>,
+    close: () => database.close(),
+  }
+}
