@@ -145,6 +145,8 @@ const checkAttempts = (
       report(key, `change ${sequence} allows ${after.attemptsMax} attempts, not ${allowed}`)
     }
     if (made < 0 || made > 1) report(key, `change ${sequence} counts ${made} attempts`)
+    if (before?.deliveredAt && after.deliveredAt !== before.deliveredAt)
+      report(key, `change ${sequence} changes the time of its first success`)
     if (after.autoRetries > AUTO_RETRIES_MAX) report(key, `was revived ${after.autoRetries} times`)
   }
 }

@@ -175,7 +175,7 @@ const sendReport = async (
     bank_reference: `B-${uuid.slice(0, 8)}`,
     ...(status === 'failed' ? { error_message: 'Declined' } : { approval_method: 'ussd' }),
     ...(fee === undefined ? {} : { fee }),
-    ...(script.number % 4 === 0 ? { metadata: { branch: `b-${n}` } } : {}),
+    ...(script.number % 4 === 0 ? { metadata: { branch: `b-${n}`, cart: `b-${n}` } } : {}),
   }
   await api.sleep(scripted.afterSeconds * 1000)
   if (script.number % 7 === 0) {

@@ -6,7 +6,7 @@ import { type Operators, resultOf } from '../peers/operators.ts'
 import type { Scenario } from './scenario.ts'
 import { HTTP_BANKS } from './script.ts'
 
-/** The remittances of the banks, and the operators who record them, some with a typing error. */
+/** The remittances of the banks, and the operators who record and correct them, some with a typing error. */
 
 type Deps = { api: Api; operators: Operators; books: Books }
 
@@ -19,14 +19,20 @@ const record = async ({ operators, books }: Deps, random: Random): Promise<void>
     ((resultOf(list) ?? []) as Recorded[]).map((one) => [`${one.bank} ${one.reference}`, one]),
   )
   for (const { bank, of: reference, amount: booked, at } of books.remittances()) {
-    const amount = -booked
+    const right = -booked
     const known = recorded.get(`${bank} ${reference}`)
-    const wrong = random.pick([amount, amount, amount * 10, Math.ceil(amount / 10)])
-    const remittance = { bank, reference, amount: inGhs(known ? amount : wrong) }
+    const typed = inGhs(random.pick([right, right, right * 10, Math.ceil(right / 10)]))
+    const funding = { bank, reference }
     if (!known) {
-      await operators.operate('funding', 'record', { ...remittance, date: dayOf(at) })
-    } else if (known.amount !== remittance.amount) {
-      await operators.operate('funding', 'correct', { ...remittance, reason: 'Typing error' })
+      await operators.operate('funding', 'record', { ...funding, amount: typed, date: dayOf(at) })
+    } else if (known.amount !== inGhs(right)) {
+      for (const amount of new Set([typed, inGhs(right)])) {
+        await operators.operate('funding', 'correct', {
+          ...funding,
+          amount,
+          reason: 'Typing error',
+        })
+      }
     }
   }
 }
