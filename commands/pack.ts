@@ -5,6 +5,8 @@ import { build } from 'esbuild'
 import { BUILT_PAGE, buildPage } from '../console/server/assets.ts'
 import { plain } from '../infra/bundles/build.ts'
 import { nodeModules, pruned } from '../infra/bundles/plugins.ts'
+import { guideDrawings } from '../sandbox/pages/guides.ts'
+import { buildGuideScript, GUIDE_SCRIPT } from '../sandbox/pages/pages.ts'
 import { billOfMaterials, thirdPartyNotices } from './third-party-notices.ts'
 
 /** `npm run -s pack`: bundles the commands without CDK and prints the path of the tarball. */
@@ -38,8 +40,8 @@ const { metafile } = await build({
   metafile: true,
   // The sandbox finds a command by the name of its class.
   keepNames: true,
-  // Only `--bundles` needs it, which the package does not support.
-  external: ['esbuild'],
+  // Only `--bundles` needs the first, which the package does not support; the drawings are made here.
+  external: ['esbuild', 'beautiful-mermaid'],
   entryPoints: { debit: 'commands/debit.ts' },
   inject: POLYFILLS,
   outdir: FOLDER,
@@ -55,6 +57,12 @@ for (const file of ['pages.css', 'icon.svg']) {
 for (const folder of ['docs', 'events']) {
   cpSync(join(ROOT, folder), join(FOLDER, folder), { recursive: true })
 }
+mkdirSync(join(FOLDER, 'docs/drawings'))
+for (const [path, drawing] of await guideDrawings()) {
+  writeFileSync(join(FOLDER, 'docs', path), drawing)
+}
+const guideScript = await buildGuideScript()
+writeFileSync(join(FOLDER, GUIDE_SCRIPT), guideScript.script)
 const scalar = JSON.parse(readFileSync(join(ROOT, 'node_modules', SCALAR, 'package.json'), 'utf8'))
 const scripts = join('node_modules', SCALAR, 'dist/browser')
 cpSync(join(ROOT, scripts), join(FOLDER, scripts), {
@@ -77,7 +85,7 @@ mkdirSync(join(FOLDER, BUILT_PAGE))
 writeFileSync(join(FOLDER, BUILT_PAGE, 'page.js'), page.script)
 writeFileSync(join(FOLDER, BUILT_PAGE, 'page.css'), page.style)
 cpSync(join(ROOT, 'LICENSE'), join(FOLDER, 'LICENSE'))
-const sources = [...Object.keys(metafile.inputs), ...page.sources]
+const sources = [...Object.keys(metafile.inputs), ...page.sources, ...guideScript.sources]
 writeFileSync(join(FOLDER, 'THIRD-PARTY-NOTICES'), thirdPartyNotices(ROOT, sources, [SCALAR]))
 const manifest = {
   name: 'debit-collection-service',

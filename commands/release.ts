@@ -19,8 +19,8 @@ const { values, positionals, refuse } = await readArguments({
   form: '[--check]',
   summary:
     'Builds the files of a release into dist/release: bundles and templates of each stage, the packed\n' +
-    'sandbox, both clients, their bills of materials, and SHA256SUMS. With --check it also prints what\n' +
-    'has run on AWS, and the steps that it skips.',
+    'sandbox, both clients, their bills of materials, the site of the docs, and SHA256SUMS. With --check it\n' +
+    'also prints what has run on AWS, and the steps that it skips.',
   options: { check: { type: 'boolean' } },
 })
 if (positionals.length > 0) refuse()
@@ -70,6 +70,11 @@ const buildSandbox = (): void => {
   const tarball = run('node', ['commands/pack.ts'])
   cpSync(tarball, join(FOLDER, basename(tarball)))
   cpSync('dist/package/sbom.cdx.json', join(FOLDER, 'sandbox.cdx.json'))
+}
+
+const buildDocs = (): void => {
+  run('node', ['commands/write-docs.ts'])
+  archive('docs', join(ROOT, 'dist/docs'))
 }
 
 /** The clients have no packages inside; the Python client depends on httpx, the other one on none. */
@@ -128,9 +133,10 @@ compareWithLast()
 await buildStages()
 buildSandbox()
 buildClients()
+buildDocs()
 writeDigests()
 if (values.check) {
   print(experience())
   print('skipped: attestation, which needs the identity of a workflow')
-  print('skipped: npm publish, PyPI and the GitHub release')
+  print('skipped: npm publish, PyPI, the GitHub release and the branch of the docs')
 }

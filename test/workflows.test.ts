@@ -32,7 +32,7 @@ const workflow = (name: string): Workflow => parse(read(`.github/workflows/${nam
 const workflows = files.map((file): Workflow => parse(read(file)))
 const jobs = workflows.flatMap((one) => Object.values(one.jobs))
 
-const CAN_SIGN_IN = { contents: 'read', 'id-token': 'write' }
+const CAN_SIGN_IN = { contents: 'read', 'id-token': 'write', attestations: 'read' }
 const CAN_RELEASE = { contents: 'write', 'id-token': 'write', attestations: 'write' }
 
 test('every action is pinned by commit, with its version as a comment', () => {
@@ -52,7 +52,7 @@ test('an action has one version in all workflows', () => {
 test('the workflows read the repository; only the jobs of deployments and of the release can get tokens', () => {
   for (const one of workflows) expect(one.permissions).toEqual({ contents: 'read' })
   const permitted = jobs.filter(({ permissions }) => permissions)
-  const expected = [...Array(3).fill(CAN_SIGN_IN), CAN_RELEASE]
+  const expected = [...Array(4).fill(CAN_SIGN_IN), CAN_RELEASE]
   expect(permitted.map(({ permissions }) => permissions)).toEqual(expect.arrayContaining(expected))
   expect(permitted).toHaveLength(expected.length)
   expect(permitted).toEqual(
@@ -60,6 +60,7 @@ test('the workflows read the repository; only the jobs of deployments and of the
       ...Object.values(workflow('deploy-stage').jobs),
       ...Object.values(workflow('deploy').jobs),
       workflow('release').jobs.release,
+      workflow('release').jobs.deploy,
     ]),
   )
 })
@@ -79,7 +80,7 @@ test('no script contains an expression, whose value could be a command', () => {
 
 test('each stage is deployed after the one before, unless its role is not set', () => {
   const { on, concurrency, jobs: stages } = workflow('deploy')
-  expect(on).toEqual({ push: { tags: ['v*'] }, workflow_dispatch: null })
+  expect(on).toEqual({ workflow_call: null, workflow_dispatch: null })
   expect(concurrency).toEqual({ group: 'deploy', 'cancel-in-progress': false })
   expect(Object.keys(stages)).toEqual(stageNames)
   expect(stages.production?.needs).toBe('sandbox')
@@ -91,23 +92,28 @@ test('each stage is deployed after the one before, unless its role is not set', 
   }
 })
 
-test('a stage is deployed in its environment and then verified', () => {
+test('a stage is deployed in its environment from the bytes of the release, and then verified', () => {
   const { deploy } = workflow('deploy-stage').jobs
   expect(deploy?.environment).toBe(`\${{ inputs.stage }}`)
   expect(deploy?.steps?.flatMap(({ run }) => run ?? [])).toEqual([
     // Scripts of packages could use the identity token.
     'npm ci --ignore-scripts',
-    'npx cdk deploy --all -c stage="$STAGE" --require-approval never',
+    expect.stringMatching(
+      /^gh release download .*\ngh attestation verify release\/stages\.tar\.gz /,
+    ),
+    'npx cdk deploy --app "stages/$STAGE" --all --require-approval never',
     'npm run smoke -- --stage "$STAGE"',
   ])
 })
 
-test('a release runs the checks, builds without a token, and attests the files of SHA256SUMS', () => {
+test('a release runs the checks, builds without a token, attests the files of SHA256SUMS and is deployed', () => {
   const { on, jobs: steps } = workflow('release')
   expect(on).toEqual({ push: { tags: ['v*'] } })
   expect(workflow('ci').on).toHaveProperty('workflow_call')
   expect(steps.check?.uses).toBe('./.github/workflows/ci.yml')
-  expect([steps.build?.needs, steps.release?.needs]).toEqual(['check', 'build'])
+  const needs = [steps.build, steps.release, steps.deploy].map((job) => job?.needs)
+  expect(needs).toEqual(['check', 'build', 'release'])
+  expect(steps.deploy?.uses).toBe('./.github/workflows/deploy.yml')
   expect(steps.build?.steps?.map(({ run }) => run)).toContain('npm run -s release -- --check')
   const released = steps.release?.steps ?? []
   const indexOf = (text: string) =>

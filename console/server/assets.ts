@@ -9,12 +9,15 @@ const built = join(import.meta.dirname, BUILT_PAGE)
 
 export type PageAssets = { script: string; style: string }
 
-/** Bundles the page with esbuild, in about 100 ms. `sources` are paths of its files. */
-export const buildPage = async (): Promise<PageAssets & { sources: string[] }> => {
+/** Bundles files of a folder for browsers with esbuild, in about 100 ms. `sources` are paths of their files. */
+export const bundleForBrowsers = async (
+  folder: string,
+  entryPoints: string[],
+): Promise<PageAssets & { sources: string[] }> => {
   const { build } = await import('esbuild')
   const { outputFiles, metafile } = await build({
-    absWorkingDir: SOURCE,
-    entryPoints: ['page.tsx', 'page.css'],
+    absWorkingDir: folder,
+    entryPoints,
     bundle: true,
     minify: true,
     format: 'esm',
@@ -29,9 +32,11 @@ export const buildPage = async (): Promise<PageAssets & { sources: string[] }> =
   })
   const textOf = (extension: string): string =>
     outputFiles.find(({ path }) => path.endsWith(extension))?.text ?? ''
-  const sources = Object.keys(metafile.inputs).map((path) => join(SOURCE, path))
+  const sources = Object.keys(metafile.inputs).map((path) => join(folder, path))
   return { script: textOf('.js'), style: textOf('.css'), sources }
 }
+
+export const buildPage = () => bundleForBrowsers(SOURCE, ['page.tsx', 'page.css'])
 
 const readBuilt = (): PageAssets => ({
   script: readFileSync(join(built, 'page.js'), 'utf8'),

@@ -1,7 +1,7 @@
+import type { StatementReport } from '../../shared/domain/banks/statement.ts'
 import type { MovementKind } from '../../shared/domain/banks/statement-row.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import type { NounName, OperatorResult, ResultOf, VerbName } from '../../shared/operator/results.ts'
-import type { StatementReport } from '../../shared/operator/statement-comparison.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import type { Live } from './live.ts'
 

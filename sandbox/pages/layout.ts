@@ -32,12 +32,20 @@ const links = {
   '/console': 'Console',
 }
 
+type SitePath = keyof typeof links
+
+/** The pages that need no service: a web server can serve them as files (`npm run docs`). */
+export const staticPaths: readonly SitePath[] = ['/docs/guides', '/docs']
+
+/** Where a page is served: by the sandbox, or as a file. */
+export type Site = 'sandbox' | 'static'
+
 /** Returns the bar with the links between start page, guides, reference and console. */
-export const siteLinks = (current: keyof typeof links): string =>
-  `<nav class="site" aria-label="Pages">${Object.entries(links)
-    .map(([path, text]) =>
-      path === current
-        ? `<a href="${path}" aria-current="page">${text}</a>`
-        : `<a href="${path}">${text}</a>`,
-    )
-    .join('')}</nav>`
+export const siteLinks = (current: SitePath, site: Site = 'sandbox'): string => {
+  const paths = site === 'static' ? staticPaths : (Object.keys(links) as SitePath[])
+  const items = paths.map((path) => {
+    const mark = path === current ? ' aria-current="page"' : ''
+    return `<a href="${path}"${mark}>${links[path]}</a>`
+  })
+  return `<nav class="site" aria-label="Pages">${items.join('')}</nav>`
+}

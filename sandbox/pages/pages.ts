@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { bundleForBrowsers } from '../../console/server/assets.ts'
 import { openApiText } from '../../sdk/openapi/document.ts'
+import type { Site } from './layout.ts'
 import {
   missingReferenceHtml,
   referenceDocument,
@@ -10,7 +12,7 @@ import { startHtml } from './start-page.ts'
 
 /** Serves the pages for a browser; only the sandbox has these. */
 
-type BrowserRequest = { pathname: string; host: string; accept: string | undefined }
+type BrowserRequest = { pathname: string; host: string; accept?: string | undefined; site?: Site }
 
 type Page = { type: string; body: string | Buffer; policy?: string } | undefined
 
@@ -26,6 +28,9 @@ const policy = (...directives: readonly string[]): string =>
 
 const TEXT_POLICY = policy("style-src 'self'")
 
+/** With search and copying. */
+const GUIDE_POLICY = policy("style-src 'self'", "script-src 'self'", "connect-src 'self'")
+
 const REFERENCE_POLICY = policy(
   "script-src 'self'",
   // The API description, and requests that the page tries.
@@ -40,17 +45,36 @@ const HTML = 'text/html; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-const pages: Record<string, (request: BrowserRequest) => Page> = {
+/** In the package the script is next to the bundle of this file. */
+export const GUIDE_SCRIPT = 'guides.js'
+
+export const buildGuideScript = () => bundleForBrowsers(import.meta.dirname, ['guide-script.ts'])
+
+let guideScript: Promise<string> | undefined
+
+const guideScriptText = (): Promise<string> => {
+  guideScript ??= existsSync(new URL(GUIDE_SCRIPT, import.meta.url))
+    ? Promise.resolve(file(GUIDE_SCRIPT).toString())
+    : buildGuideScript().then(({ script }) => script)
+  return guideScript
+}
+
+const pages: Record<string, (request: BrowserRequest) => Page | Promise<Page>> = {
   '/': ({ accept = '', host }) =>
     accept.includes('text/html')
       ? { type: HTML, body: startHtml(`http://${host}`), policy: TEXT_POLICY }
       : undefined,
-  '/docs': () => ({
+  '/docs': ({ site }) => ({
     type: HTML,
-    body: scalarFile('standalone.esm.js') ? referenceHtml : missingReferenceHtml,
+    body: scalarFile('standalone.esm.js') ? referenceHtml(site) : missingReferenceHtml,
     policy: REFERENCE_POLICY,
   }),
-  '/docs/reference.js': () => ({ type: SCRIPT, body: referenceScript }),
+  '/docs/reference.js': ({ site }) => ({ type: SCRIPT, body: referenceScript(site) }),
+  '/docs/guides.js': async () => ({ type: SCRIPT, body: await guideScriptText() }),
+  '/docs/guides/search.json': async () => {
+    const { guideSections } = await import('./guides.ts')
+    return { type: JSON_TYPE, body: JSON.stringify(guideSections()) }
+  },
   '/docs/openapi.json': () => ({ type: JSON_TYPE, body: referenceDocument() }),
   '/openapi.json': () => ({ type: JSON_TYPE, body: openApiText() }),
   '/pages.css': () => ({ type: 'text/css; charset=utf-8', body: file('pages.css') }),
@@ -71,34 +95,38 @@ const scalarFile = (name: string | undefined): Page => {
 }
 
 const GUIDE = /^\/docs\/guides(?:\/([a-z-]+))?$/
-const GUIDE_FILE = /^\/docs\/guides\/([a-z-]+\.json|fixtures\/[a-z-]+\.yaml|images\/[a-z-]+\.png)$/
+const GUIDE_FILE =
+  /^\/docs\/guides\/([a-z-]+\.json|fixtures\/[a-z-]+\.yaml|images\/[a-z-]+\.png|drawings\/[a-z\d-]+\.svg)$/
 
 const guideTypes: Record<string, string> = {
   json: JSON_TYPE,
   yaml: 'text/yaml; charset=utf-8',
   png: 'image/png',
+  svg: 'image/svg+xml',
 }
 
-const guidePage = async ({ pathname, host }: BrowserRequest): Promise<Page> => {
+const guidePage = async ({ pathname, host, site }: BrowserRequest): Promise<Page> => {
   const [guide, name] = GUIDE.exec(pathname) ?? []
   const [file, path = ''] = GUIDE_FILE.exec(pathname) ?? []
   if (!guide && !file) return undefined
   const { guideFile, guideHtml } = await import('./guides.ts')
   if (file) {
-    const body = guideFile(path)
-    return body && { type: guideTypes[path.split('.')[1] ?? ''] ?? '', body }
+    const body = await guideFile(path)
+    return body === undefined
+      ? undefined
+      : { type: guideTypes[path.split('.')[1] ?? ''] ?? '', body }
   }
-  const html = guideHtml(name)
+  const html = guideHtml(name, site)
   // Commands name the default address.
   const body = html?.replaceAll('http://127.0.0.1:3000', `http://${host}`)
-  return body === undefined ? undefined : { type: HTML, body, policy: TEXT_POLICY }
+  return body === undefined ? undefined : { type: HTML, body, policy: GUIDE_POLICY }
 }
 
 /** Returns the page that a GET request names; undefined for other paths. */
 export const pageFor = async (request: BrowserRequest) => {
   const { pathname } = request
   const page = Object.hasOwn(pages, pathname)
-    ? pages[pathname]?.(request)
+    ? await pages[pathname]?.(request)
     : (scalarFile(SCALAR.exec(pathname)?.[1]) ?? (await guidePage(request)))
   if (!page) return undefined
   return {

@@ -1,6 +1,6 @@
 import { openApi } from '../../sdk/openapi/document.ts'
 import { credentials } from '../seeds.ts'
-import { pageHtml, siteLinks } from './layout.ts'
+import { pageHtml, type Site, siteLinks } from './layout.ts'
 
 /** The API reference: Scalar, served from its package. */
 
@@ -31,20 +31,20 @@ const configuration = {
   documentDownloadType: 'none',
 }
 
-const api = {
-  ...configuration,
-  title: 'API for providers and banks',
-  slug: 'api',
-  url: '/docs/openapi.json',
+const api = { ...configuration, title: 'API for providers and banks', slug: 'api' }
+
+const inSandbox = {
   authentication: { securitySchemes: { provider: tokenOf('provider'), bank: tokenOf('bank') } },
 }
+
+/** No service answers there. */
+const asFile = { hideTestRequestButton: true }
 
 /** The service sends these requests, so the page does not offer them. */
 const bankProtocol = {
   ...configuration,
   title: 'Protocol for banks',
   slug: 'bank-protocol',
-  url: '/docs/guides/bank-protocol.json',
   hideTestRequestButton: true,
 }
 
@@ -59,12 +59,19 @@ export const referenceDocument = (): string =>
     return { ...parameter, examples: { example: { value: example, 'x-disabled': true } } }
   })
 
-export const referenceScript = `import { createApiReference } from './scalar/standalone.esm.js'
+/** Returns the script of the page, whose addresses are relative to it. */
+export const referenceScript = (site: Site = 'sandbox'): string => `
+import { createApiReference } from './scalar/standalone.esm.js'
 
+const at = (path) => new URL(path, import.meta.url).href
 createApiReference('#reference', [
-  // Samples need an absolute address.
-  { ...${JSON.stringify(api)}, servers: [{ url: location.origin, description: 'This sandbox' }] },
-  ${JSON.stringify(bankProtocol)},
+  {
+    ...${JSON.stringify({ ...api, ...(site === 'sandbox' ? inSandbox : asFile) })},
+    url: at('openapi.json'),
+    // Samples need an absolute address.
+    ${site === 'sandbox' ? "servers: [{ url: location.origin, description: 'This sandbox' }]," : ''}
+  },
+  { ...${JSON.stringify(bankProtocol)}, url: at('guides/bank-protocol.json') },
 ])
 `
 
@@ -81,10 +88,11 @@ export const missingReferenceHtml = pageHtml({
       <p>To add the reference, run <code>npm run tools</code> in the repository.</p></main>`,
 })
 
-export const referenceHtml = pageHtml({
-  title: TITLE,
-  kind: 'reference',
-  head: '<script type="module" src="/docs/reference.js"></script>',
-  body: `${siteLinks('/docs')}
+export const referenceHtml = (site: Site = 'sandbox'): string =>
+  pageHtml({
+    title: TITLE,
+    kind: 'reference',
+    head: '<script type="module" src="/docs/reference.js"></script>',
+    body: `${siteLinks('/docs', site)}
     <div id="reference"></div>`,
-})
+  })

@@ -1,4 +1,11 @@
-import type { Movement } from '../domain/banks/statement.ts'
+import {
+  type Movement,
+  type StatementExample,
+  type StatementGroup,
+  type StatementGroupName,
+  type StatementReport,
+  statementGroups,
+} from '../domain/banks/statement.ts'
 import {
   type MovementKind,
   movementKinds,
@@ -10,21 +17,11 @@ import { newMovements } from './statement-movements.ts'
 
 /** Compares a bank's statement of a day with its debits, refunds and payouts (docs/api.md#bank-statements). */
 
-/** A row of the statement with its debit, or a debit that has no row. */
-export type StatementExample = Partial<Omit<Movement, 'uuid' | 'kind'>> & {
-  kind: MovementKind | 'outgoing'
-  uuid: string | null
-  line?: number
-  currency?: string
-  reason?: string
-}
-type StatementGroup = { count: number; sum: string; examples: StatementExample[] }
-const groupNames = ['matched', 'missing_here', 'missing_at_bank', 'differs'] as const
-type GroupName = (typeof groupNames)[number]
-export type StatementReport = Record<GroupName, StatementGroup>
-
-const byName = <T>(make: (name: GroupName) => T) =>
-  Object.fromEntries(groupNames.map((name) => [name, make(name)])) as Record<GroupName, T>
+const byName = <T>(make: (name: StatementGroupName) => T) =>
+  Object.fromEntries(statementGroups.map((name) => [name, make(name)])) as Record<
+    StatementGroupName,
+    T
+  >
 
 const EXAMPLES_MAX = 100
 

@@ -1,11 +1,11 @@
 import { createHash, type Hash } from 'node:crypto'
-import type { BankDebitsPage, OutgoingPage } from '../domain/banks/statement.ts'
+import type { BankDebitsPage, OutgoingPage, StatementReport } from '../domain/banks/statement.ts'
 import type { StatementFormat } from '../domain/banks/statement-format.ts'
 import type { MovementKind, StatementRow } from '../domain/banks/statement-row.ts'
 import type { Day } from '../domain/time.ts'
 import { type FileParts, MalformedFile } from './csv-file.ts'
 import type { StatementRequest } from './nouns/accounting.ts'
-import { isOfDay, newComparison, type StatementReport } from './statement-comparison.ts'
+import { isOfDay, newComparison } from './statement-comparison.ts'
 import { type Coverage, readStatement } from './statement-rows.ts'
 
 /** Compares a bank's statement with the movements of the service, for the operator command and the console. */

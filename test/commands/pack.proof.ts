@@ -33,7 +33,14 @@ test('the tarball has less than 10 MB unpacked, and neither CDK nor TypeScript',
 
 test('the tarball has the licence of each bundled package', () => {
   const notices = readFileSync(join(folder, 'package/THIRD-PARTY-NOTICES'), 'utf8')
-  for (const name of ['valibot', '@aws-sdk/client-dynamodb', 'undici', 'preact', 'vue']) {
+  for (const name of [
+    'valibot',
+    '@aws-sdk/client-dynamodb',
+    'undici',
+    'preact',
+    'vue',
+    'minisearch',
+  ]) {
     expect(notices).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+, (?:MIT|Apache-2.0)`, 'm'))
   }
   expect(notices).toContain('Permission is hereby granted, free of charge')
@@ -54,6 +61,8 @@ test.each(versions)('the sandbox of the package accepts a charge on %s', async (
   expect(reply.status).toBe(202)
   const paths = [
     ...['/docs/guides', '/docs/guides/errors', '/docs/guides/bank-protocol.json'],
+    ...['/docs/guides.js', '/docs/guides/search.json'],
+    '/docs/guides/drawings/architecture-1-dark.svg',
     ...['/docs', '/docs/reference.js', '/docs/scalar/standalone.esm.js', '/pages.css'],
     ...['/console', '/console/page.js', '/console/page.css'],
   ]

@@ -1,6 +1,6 @@
 import type { MovementKind } from './statement-row.ts'
 
-/** What a bank moved, in pages, to compare with its statement of a day (docs/api.md#bank-statements). */
+/** The comparison of what a bank moved with its statement of a day (docs/api.md#bank-statements). */
 
 /** Money that a bank moved. Its uuid is that of the instruction to the bank. */
 export type Movement = {
@@ -21,3 +21,16 @@ export type BankDebitsCursor = { provider: string; list: string; after: string |
 export type BankDebitsPage = { debits: Movement[]; next: BankDebitsCursor | null }
 /** Refunds or payouts; the next page begins after a position. */
 export type OutgoingPage = { outgoing: Movement[]; next: string | null }
+
+/** A row of the statement with its debit, or a debit that has no row. */
+export type StatementExample = Partial<Omit<Movement, 'uuid' | 'kind'>> & {
+  kind: MovementKind | 'outgoing'
+  uuid: string | null
+  line?: number
+  currency?: string
+  reason?: string
+}
+export type StatementGroup = { count: number; sum: string; examples: StatementExample[] }
+export const statementGroups = ['matched', 'missing_here', 'missing_at_bank', 'differs'] as const
+export type StatementGroupName = (typeof statementGroups)[number]
+export type StatementReport = Record<StatementGroupName, StatementGroup>
