@@ -54,6 +54,11 @@ const commands: Record<string, CommandRow> = {
     words: '--url --secret --skip --account --phone',
     run: () => import('./bank-check.ts'),
   },
+  'restore-check': {
+    summary: 'rebuilds the books from a copy of the table',
+    words: '--from --on --days',
+    run: () => import('./restore-check.ts'),
+  },
   smoke: {
     summary: 'checks a stage or a sandbox',
     words: '--stage --port --api --receiver --keep',

@@ -10,7 +10,7 @@ import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 import type { DataStack } from '../stacks/data-stack.ts'
 import type { NetworkStack } from '../stacks/network-stack.ts'
-import { suppressNag } from './nag-suppressions.ts'
+import { importInFindings, suppressNag } from './nag-suppressions.ts'
 import type { Schedules } from './schedules.ts'
 
 /** The resources that a function uses. */
@@ -80,14 +80,13 @@ const suppressWildcards = (
   { data, stage }: RoleResources,
 ): void => {
   const { account = '<AWS::AccountId>', region = '<AWS::Region>' } = stage
-  const arnOf = ({ bucketArn }: DataStack['reports']): string =>
-    data.resolve(data.exportValue(bucketArn))['Fn::ImportValue']
   const schedules = `arn:<AWS::Partition>:scheduler:${region}:${account}:schedule/<Schedules>/*`
   const findingOf = (resource: IamResource): string | undefined => {
     // Its construct has no wildcard of its own.
     if (resource === 'log') return undefined
     const [kind, ...path] = resource.split('/')
-    if (kind === 'reports' || kind === 'audit') return [arnOf(data[kind]), ...path].join('/')
+    if (kind === 'reports' || kind === 'audit')
+      return [importInFindings(data, data[kind].bucketArn), ...path].join('/')
     return kind === 'schedules' ? schedules : '*'
   }
   for (const { resource } of roleStatements) {

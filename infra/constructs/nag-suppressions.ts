@@ -13,3 +13,7 @@ export const arnInFindings = (stack: Stack, arn: string): string => {
   const parts: (string | { Ref: string })[] = stack.resolve(arn)['Fn::Join'][1]
   return parts.map((part) => (typeof part === 'string' ? part : `<${part.Ref}>`)).join('')
 }
+
+/** Returns the ARN of a resource of another stack in the notation of findings. */
+export const importInFindings = (owner: Stack, arn: string): string =>
+  owner.resolve(owner.exportValue(arn))['Fn::ImportValue']

@@ -13,6 +13,7 @@ export const completeStage: Stage = {
   },
   concurrencyQuota: 2_000,
   payoutsWaitForFunding: true,
+  lake: { keepDays: 70 },
   network: { cidr: '10.20.0.0/24', zones: 3 },
   bankClientCertificate: {
     secretArn: 'arn:aws:secretsmanager:eu-west-1:111111111111:secret:bank-client-AbCdEf',

@@ -101,6 +101,9 @@ export const metricsOf = (stage: Stage, tableName: string) => {
   }
 }
 
+const exportArn = ({ name }: Stage): string =>
+  `arn:${Aws.PARTITION}:states:${Aws.REGION}:${Aws.ACCOUNT_ID}:stateMachine:${resourceName('export', name)}`
+
 const backupMetrics = (stage: Stage) => {
   const backups = (metricName: string, over: Aggregation) =>
     metric('AWS/Backup', metricName, { BackupVaultName: stageName(stage.name) }, over)
@@ -111,7 +114,10 @@ const backupMetrics = (stage: Stage) => {
       ends.map((name) => backups(name, COUNTED)),
     )
   }
-  return { backups, failedBackups: failed }
+  /** Nightly exports of the table that have ended well. */
+  const exports = (over: Aggregation) =>
+    metric('AWS/States', 'ExecutionsSucceeded', { StateMachineArn: exportArn(stage) }, over)
+  return { backups, failedBackups: failed, exports }
 }
 
 const metric = (

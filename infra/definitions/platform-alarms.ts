@@ -3,7 +3,7 @@ import { backupOf, type Domain, type Stage } from './stages.ts'
 
 /** Alarms on quotas and services of AWS. */
 
-export type PlatformSettings = Pick<Stage, 'hasFirewall' | 'concurrencyQuota' | 'domain'> &
+export type PlatformSettings = Pick<Stage, 'hasFirewall' | 'concurrencyQuota' | 'domain' | 'lake'> &
   Parameters<typeof backupOf>[0]
 
 /** Default quota of concurrent executions. */
@@ -93,6 +93,7 @@ const stageRows = (stage: PlatformSettings): AlarmRow[] => [
   },
   ...(stage.hasFirewall ? [firewallRow] : []),
   ...(backupOf(stage) ? backupRows : []),
+  ...(stage.lake ? [exportRow] : []),
   ...(stage.domain ? [domainCertificateRow(stage.domain)] : []),
 ]
 
@@ -129,6 +130,18 @@ const backupRows: AlarmRow[] = [
     threshold: 1,
   },
 ]
+
+const exportRow: AlarmRow = {
+  name: 'export-missing',
+  look: 'dashboard',
+  description:
+    'No export of the table has completed for 36 hours: read the last executions of its state machine in Step Functions, then export each missing night',
+  metric: (metrics) => metrics.exports({ statistic: 'Sum', minutes: 60 }),
+  threshold: 1,
+  below: true,
+  periods: 36,
+  firesWithoutData: true,
+}
 
 /** A month before, so that a certificate that must be ordered is there in time. */
 const CERTIFICATE_DAYS = 30

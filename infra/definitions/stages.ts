@@ -57,6 +57,8 @@ type CommonSettings = StageWorkers & {
   approvals: boolean
   /** Whether CloudTrail records each invocation of an operator's function, and changes of resources. */
   recordsInvocations: boolean
+  /** Nightly exports of the table for queries and copies (docs/operations.md#lake). */
+  lake?: Lake
   /** A network with fixed addresses for calls to banks and receivers. */
   network?: StageNetwork
   /** A client certificate for calls to banks. */
@@ -78,6 +80,9 @@ type CommonSettings = StageWorkers & {
   /** Address of the published page docs/errors.md, for `error.doc_url` (docs/api.md#errors). */
   errorGuide?: string
 }
+
+/** The days for which exports stay, at least 35: a month's full export, and the changes since. */
+export type Lake = { keepDays: number }
 
 /** Daily backups of table and reports in a locked vault (docs/operations.md#backups), or why there are none. */
 type StageBackup = Backup | { declined: string }

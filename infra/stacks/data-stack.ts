@@ -7,6 +7,7 @@ import type { Construct } from 'constructs'
 import { denyRemoval, lockOf } from '../constructs/locked-bucket.ts'
 import { suppressNag } from '../constructs/nag-suppressions.ts'
 import {
+  InvalidStage,
   otherRegionOf,
   type RestoredTable,
   removalPolicyOf,
@@ -16,6 +17,9 @@ import {
 import { tableDefinition } from '../definitions/table.ts'
 
 const ACCESS_LOG_DAYS = 400
+
+/** From a full export until the next one has ended. */
+const MONTH_DAYS = 35
 
 /** Defines the resources whose content must outlive every deployment. */
 export class DataStack extends Stack {
@@ -28,6 +32,8 @@ export class DataStack extends Stack {
   readonly reports: Bucket
   /** The sealed audit. */
   readonly audit: Bucket
+  /** The exports of the table. */
+  readonly lake: Bucket | undefined
 
   constructor(scope: Construct, id: string, props: StackProps & { stage: Stage }) {
     super(scope, id, { ...props, terminationProtection: props.stage.keepsData })
@@ -53,6 +59,7 @@ export class DataStack extends Stack {
     const access = this.#defineAccessLog(stage)
     this.reports = this.#defineReports(stage, access)
     this.audit = this.#defineAudit(stage, access)
+    this.lake = this.#defineLake(stage, access)
     const ownTable = this.#defineTable(stage)
     // Created last: CloudFormation could not delete the protected table of a failed creation.
     ownTable.node.addDependency(this.sealingKey, this.reports, this.audit)
@@ -143,6 +150,21 @@ export class DataStack extends Stack {
           expiration: Duration.days(restorableDaysOf(stage) + 1),
           noncurrentVersionExpiration: Duration.days(1),
         },
+      ],
+    })
+  }
+
+  #defineLake(stage: Stage, access: Bucket): Bucket | undefined {
+    const { lake } = stage
+    if (!lake) return undefined
+    if (lake.keepDays < MONTH_DAYS)
+      throw new InvalidStage(`lake.keepDays must be at least ${MONTH_DAYS}`)
+    return new Bucket(this, 'Lake', {
+      ...this.#encrypted(stage, access),
+      serverAccessLogsPrefix: 'lake/',
+      lifecycleRules: [
+        ABORTS_UPLOADS,
+        { expiration: Duration.days(lake.keepDays), noncurrentVersionExpiration: Duration.days(1) },
       ],
     })
   }

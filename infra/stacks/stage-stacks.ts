@@ -8,6 +8,7 @@ import { BackupStack } from './backup-stack.ts'
 import { DataStack } from './data-stack.ts'
 import { DeploymentStack } from './deployment-stack.ts'
 import { JobsStack } from './jobs-stack.ts'
+import { LakeStack } from './lake-stack.ts'
 import { MonitoringStack } from './monitoring-stack.ts'
 import { NetworkStack } from './network-stack.ts'
 import { OperatorsStack } from './operators-stack.ts'
@@ -62,6 +63,9 @@ export const defineStage = (app: App, stage: Stage) => {
   return {
     ...{ data, api, jobs, operators, monitoring },
     ...(network && { network }),
+    ...(data.lake && {
+      lake: new LakeStack(app, name('lake'), { ...props, data, bucket: data.lake }),
+    }),
     ...(backup && { backup: new BackupStack(app, name('backup'), { ...props, backup, data }) }),
   }
 }

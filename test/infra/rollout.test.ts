@@ -75,13 +75,13 @@ test('each schedule has the dead-letter queue of its target, and the role trusts
 
 const PAGE = readFileSync('docs/operations.md', 'utf8')
 
-test('the stacks that a rollback deploys are all but those with data, addresses and backups', () => {
+test('the stacks that a rollback deploys are all but those with data, addresses, exports and backups', () => {
   const [, pattern = ''] = /^npx cdk deploy "([^"]+)" --exclusively/m.exec(PAGE) ?? []
   const { stacks } = templatesOf(completeStage)
   const kept = Object.entries(stacks).flatMap(([part, { stackName }]) =>
     matchesGlob(stackName, pattern.replace('$STAGE', completeStage.name)) ? [] : [part],
   )
-  expect(kept).toEqual(['data', 'network', 'backup'])
+  expect(kept).toEqual(['data', 'network', 'lake', 'backup'])
 })
 
 test('each setting that a command of the page passes to the CDK is known to its app', () => {

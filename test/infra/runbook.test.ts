@@ -7,11 +7,12 @@ import { burnRows } from '../../infra/definitions/objectives.ts'
 import { lateAlarm } from '../../infra/definitions/outcome-alarms.ts'
 import { rollbackAlarms } from '../../infra/definitions/rollback-alarms.ts'
 import { savedQueries } from '../../infra/definitions/saved-queries.ts'
-import { type Domain, stageNamed } from '../../infra/definitions/stages.ts'
+import { type Domain, type Lake, stageNamed } from '../../infra/definitions/stages.ts'
 import { deadLetters } from '../../shared/queues/messages.ts'
 import { propertiesOf, templatesOf } from '../support/templates.ts'
 
-const stage = { ...stageNamed('production'), domain: completeStage.domain as Domain }
+const { domain, lake } = completeStage
+const stage = { ...stageNamed('production'), domain: domain as Domain, lake: lake as Lake }
 const { all } = templatesOf(stageNamed('production'))
 const page = readFileSync('docs/operations.md', 'utf8')
 

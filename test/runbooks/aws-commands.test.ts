@@ -20,6 +20,7 @@ const UNMODELLED = [
   'kms',
   's3',
   'service-quotas',
+  'stepfunctions',
   'sts',
 ]
 

@@ -21,6 +21,10 @@ export const notRehearsed: Record<string, string> = {
   'jq -n': 'writes a file of private keys; test/banks/client-certificate.test.ts reads its format',
   'aws secretsmanager create-secret': `${CLOUD}; test/banks/client-certificate.test.ts reads the secret`,
   'aws backup': CLOUD,
+  'MACHINE=': SHELL,
+  'aws stepfunctions': `${CLOUD}; test/infra/lake.test.ts checks the state machine`,
+  rclone: 'needs rclone and a second storage',
+  'npm run -s debit -- restore-check': 'test/commands/restore-check.test.ts runs it',
 }
 
 export const isRehearsed = (command: string): boolean =>

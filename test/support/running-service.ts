@@ -4,7 +4,7 @@ import { bundleFile } from '../../infra/bundles/build.ts'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
 import { openGateway } from '../../sandbox/gateway.ts'
-import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
 import { type Exchange, holdToContract } from './contract.ts'
@@ -58,7 +58,11 @@ export const isBundled = process.env.BUNDLES === 'true'
 export const testInProcess = test.skipIf(isBundled)
 
 /** Starts the service before the tests of a file and stops it after them. */
-export const useService = ({ timeScale = 1, approvals = false } = {}) => {
+export const useService = ({
+  timeScale = 1,
+  approvals = false,
+  data,
+}: Partial<Pick<SandboxOptions, 'timeScale' | 'approvals' | 'data'>> = {}) => {
   let sandbox: Sandbox | undefined
   const lines: string[] = []
   const exchanges: Exchange[] = []
@@ -71,6 +75,7 @@ export const useService = ({ timeScale = 1, approvals = false } = {}) => {
       gateway: await openGateway(0),
       timeScale,
       approvals,
+      data,
       print: (line) => lines.push(line),
       onFault: (source, error) => lines.push(`${source} ${error}`),
       bundleOf: isBundled ? (name) => bundleFile(name, inject('bundlesFolder')) : undefined,

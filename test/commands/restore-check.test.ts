@@ -1,0 +1,190 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { checkBooks } from '../../commands/restore-check/check.ts'
+import { lakeQueries } from '../../infra/definitions/lake-queries.ts'
+import type { Entry, StoredObject } from '../../sandbox/aws/journal.ts'
+import type { Item } from '../../sandbox/aws/table/change.ts'
+import { type ExportLine, readExports } from '../../sandbox/exported-table.ts'
+import { dayOf } from '../../shared/domain/time.ts'
+import { newFolder } from '../support/folders.ts'
+import { createPayee } from '../support/payee.ts'
+import { SILENT } from '../support/requests.ts'
+import { type Shown, useService } from '../support/running-service.ts'
+import {
+  changesExport,
+  fullExport,
+  keyOf,
+  type WrittenExport,
+  writeExport,
+  writeFile,
+} from '../support/table-exports.ts'
+
+/** Books that are rebuilt from exports of the table (docs/operations.md#lake). */
+
+const data = newFolder()
+const service = useService({ data })
+
+const now = () => service.sandbox().control.clock.now()
+const move = async (command: object) => {
+  const init = { method: 'POST', body: JSON.stringify(command) }
+  const response = await fetch(`${service.sandbox().address}/sandbox/clock`, init)
+  expect(response.status).toBe(200)
+}
+
+/** Returns the items and the objects of the sandbox. */
+const stateOf = () => {
+  const items = new Map<string, Item>()
+  const objects = new Map<string, StoredObject>()
+  const lines = readFileSync(join(data, 'journal.jsonl'), 'utf8').split('\n').filter(Boolean)
+  for (const entry of lines.map((line) => JSON.parse(line) as Entry)) {
+    if ('item' in entry) items.set(keyOf(entry.item), entry.item)
+    if ('object' in entry) objects.set(entry.object.key, entry.object)
+    for (const { before, after } of 'changes' in entry ? entry.changes : []) {
+      if (after) items.set(keyOf(after), after)
+      else items.delete(keyOf(before as Item))
+    }
+  }
+  return { items: [...items.values()], objects, at: now() }
+}
+
+let exports: WrittenExport[] = []
+let original: ReturnType<typeof stateOf>
+let copy = ''
+/** Completed, reversed, and failed before its completion was reported. */
+let debits: string[] = []
+
+beforeAll(async () => {
+  const payee = await createPayee(service, 'exported')
+  const [first = '', second = ''] = await payee.complete('100.00', '50.00', '1.00')
+  const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
+  await service.report(uuid, { status: 'failed', bank_reference: 'B-0', error_message: 'No' })
+  await service.report(uuid, { status: 'completed', bank_reference: 'B-1' })
+  debits = [first, second, reference]
+  await move({ freeze: true })
+  const states = [stateOf()]
+  await move({ advance: '30h' })
+  await payee.reverse(second)
+  states.push(stateOf())
+  await move({ advance: '24h' })
+  states.push(stateOf())
+  const [full, night, last] = states as [typeof original, typeof original, typeof original]
+  original = last
+  exports = [
+    fullExport(full.items, full.at),
+    changesExport(full, night),
+    changesExport(night, last),
+  ]
+  copy = copyOf(exports)
+})
+
+const copyOf = (written: readonly WrittenExport[]): string => {
+  const folder = newFolder()
+  for (const one of written) writeExport(join(folder, 'lake'), one)
+  for (const [key, { body }] of original.objects)
+    writeFile(join(folder, 'audit'), key, Buffer.from(body, 'latin1'))
+  return folder
+}
+
+/** Returns the problems of a copy, and the names of the checks without one. */
+const check = async (folder: string) => {
+  const found = { problems: [] as string[], ok: [] as string[] }
+  for await (const { name, problems } of checkBooks({ folder, on: dayOf(original.at), days: 3 })) {
+    found.problems.push(...problems)
+    if (problems.length === 0) found.ok.push(name)
+  }
+  return found
+}
+
+/** Returns the problems after a change of the lines, with manifests that agree with them. */
+const afterChange = async (change: (lines: WrittenExport['lines']) => WrittenExport['lines']) => {
+  const changed = exports.map(({ lines, ...one }) => ({
+    ...one,
+    lines: change(structuredClone(lines)),
+  }))
+  return (await check(copyOf(changed))).problems
+}
+
+const imageOf = ({ Item, NewImage }: ExportLine): Shown => Item ?? NewImage
+
+const isOf = (line: ExportLine, pk: string, sk: string) => {
+  const image = imageOf(line)
+  return image?.pk?.S === pk && image.sk?.S === sk
+}
+
+const sorted = (items: readonly Item[]) => items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+
+test('the rebuilt table equals the original, and its books and its audit agree', async () => {
+  const { items, problems, until } = await readExports(join(copy, 'lake'))
+  expect([problems, until]).toEqual([[], original.at])
+  expect(sorted(items)).toEqual(sorted(original.items))
+  const { problems: found, ok } = await check(copy)
+  expect(found).toEqual([])
+  expect(ok.join('\n')).toMatch(
+    /debit completed 2 101\.00, .*debit failed 1 100\.00, debit reversed 1 50\.00/,
+  )
+  expect(ok.filter((name) => / audit ok$/.test(name))).toHaveLength(2)
+})
+
+test.each([
+  ['debit', () => `${debits[0]}: does not exist`],
+  ['debit', () => `${debits[2]}: `],
+  ['exception', () => `removed: journal late_completion#exception#`],
+  ['refund', () => `${debits[1]}: is reversed, but has no refund`],
+  ['lines', () => `${debits[0]}: is settled in `],
+  ['batch', () => 'cash is 0.00 in the ledger, but -148.73 in the table'],
+  ['funds', () => 'cash is 0.00 in the ledger, but 148.73 in the table'],
+  ['ledger', () => 'removed: the closing balances of the ledger'],
+  ['change', () => 'removed: changes '],
+])('a removed item is named: %s', async (entity, expected) => {
+  const own = original.items.filter((item) => item.entity === entity)
+  const item = own.find(({ pk }) => expected().startsWith(pk.slice('DEBIT#'.length))) ?? own[0]
+  const { pk, sk } = item as Item
+  const problems = await afterChange((lines) => lines.filter((line) => !isOf(line, pk, sk)))
+  expect(problems.join('\n')).toContain(expected())
+})
+
+test('an altered amount of a debit is named', async () => {
+  const problems = await afterChange((lines) => {
+    for (const line of lines) {
+      const image = imageOf(line)
+      if (image && isOf(line, `DEBIT#${debits[0]}`, 'DEBIT')) image.amount = { N: '90000' }
+    }
+    return lines
+  })
+  expect(problems.join('\n')).toContain(`${debits[0]}: `)
+})
+
+test('a missing file, an altered file and a missing night are named', async () => {
+  const [, night, last] = exports as [WrittenExport, WrittenExport, WrittenExport]
+  const keys = [night, last].map(({ id }) => `AWSDynamoDB/data/${id}-0.json.gz`)
+  const [missing = '', altered = ''] = keys
+  rmSync(join(copy, 'lake', missing))
+  const path = join(copy, 'lake', altered)
+  const bytes = readFileSync(path)
+  bytes[bytes.length - 9] = (bytes[bytes.length - 9] ?? 0) ^ 1
+  writeFileSync(path, bytes)
+  const { problems } = await readExports(join(copy, 'lake'))
+  expect(problems).toEqual([
+    `missing: ${missing}`,
+    expect.stringContaining(`unreadable: ${altered}`),
+    `altered: ${altered} has another MD5`,
+  ])
+  const gap = await readExports(join(copyOf([exports[0] as WrittenExport, last]), 'lake'))
+  const { exportFromTime: from } = last.summary
+  expect(gap.problems).toEqual([
+    `missing: changes from ${exports[0]?.summary.exportTime} to ${from}`,
+  ])
+})
+
+test('each member that a saved query of the lake reads exists in an export', () => {
+  const lines = exports.flatMap((one) => one.lines) as Shown[]
+  const images = lines.flatMap((line) => imageOf(line) ?? [])
+  const nodes = [...lines, ...images, ...images.flatMap(({ history }) => history?.L ?? [])]
+  const texts = Object.values(lakeQueries).flatMap((sql) => [...sql.matchAll(/'\$\.([^']+)'/g)])
+  const paths = new Set(texts.map(([, path = '']) => path.split(/\W+/).filter(Boolean).join('.')))
+  const has = (path: string) => (node: Shown) =>
+    path.split('.').reduce((at, name) => at?.[name], node) !== undefined
+  expect([...paths].filter((path) => !nodes.some(has(path)))).toEqual([])
+  expect(paths.size).toBeGreaterThan(10)
+})
