@@ -189,7 +189,7 @@ const rows = {
     'by-status': ['PROVIDERS'],
     reports: ['generation'],
   },
-  'manage-secret': resealsSecrets,
+  'manage-secret': merge(resealsSecrets, { erasures: ['read', 'write'] }),
   'manage-dead-letters': { PutItem: ['CHANGES'], sends: queueNames, redrives: true },
   'manage-settlement': merge(buildsBatches, paysBatches, requestsApprovals, {
     'by-status': ['PROVIDERS'],

@@ -43,7 +43,7 @@ export const codeStatements = (
   permissions = permissionsOf(name),
 ): IamStatement[] => {
   const { sends = [], redrives, invokes = [] } = permissions
-  const { reports = [], journals = [], customers = [], audit = [] } = permissions
+  const { reports = [], journals = [], customers = [], erasures = [], audit = [] } = permissions
   return [
     ...itemStatements(permissions),
     ...listsNamed(indexNames, permissions).map(([index, keys]) => ({
@@ -69,10 +69,9 @@ export const codeStatements = (
     ...journals.map((access) => allow(objectActions[access], 'reports/ledger/*')),
     ...audit.map((access) => allow(objectActions[access], 'audit/*')),
     // The bucket removes parts of an export that fails.
-    ...(['reports/exports/*', 'reports/erasures/*'] as const).flatMap((objects) =>
-      customers.map((access) =>
-        allow(access === 'write' ? ['s3:PutObject'] : objectActions.read, objects),
-      ),
+    ...customers.map((access) => allow(limitedActions[access], 'reports/exports/*')),
+    ...[...customers, ...erasures].map((access) =>
+      allow(limitedActions[access], 'reports/erasures/*'),
     ),
     ...invokes.map((name) => allow(['lambda:InvokeFunction'], `function/${name}`)),
   ]
@@ -112,6 +111,7 @@ const allow = (actions: readonly string[], resource: IamResource): IamStatement 
 const CONSUMER_ACTIONS = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']
 
 const objectActions = { read: ['s3:GetObject'], write: ['s3:PutObject', 's3:AbortMultipartUpload'] }
+const limitedActions = { ...objectActions, write: ['s3:PutObject'] }
 
 /** Actions that DynamoDB documents for writers of an encrypted table, in addition to those of readers. */
 const KEY_WRITE_ACTIONS = [

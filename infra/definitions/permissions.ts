@@ -60,15 +60,16 @@ export type Permissions = Partial<Record<(typeof itemActions)[number], readonly 
     audit?: readonly ('read' | 'write')[]
     /** Exports and erasures of customers, which the bucket keeps for a limited time. */
     customers?: readonly ('read' | 'write')[]
+    /** The erasures alone. */
+    erasures?: readonly ('read' | 'write')[]
     calls?: readonly Peers[]
   }
 
 /** Returns the accesses to the bucket of reports. */
-export const bucketAccesses = ({ reports = [], journals = [], customers = [] }: Permissions) => [
-  ...reports,
-  ...journals,
-  ...customers,
-]
+export const bucketAccesses = (permissions: Permissions) => {
+  const { reports = [], journals = [], customers = [], erasures = [] } = permissions
+  return [...reports, ...journals, ...customers, ...erasures]
+}
 
 /** Returns all permissions of the parts; lists of the same name are joined. */
 export const merge = (...parts: readonly Permissions[]): Permissions => {

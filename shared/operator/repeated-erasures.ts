@@ -4,21 +4,18 @@ import { type Runtime, timeLimit } from '../runtime.ts'
 import { putChange } from '../store/operator/changes.ts'
 import type { RepeatedErasures } from '../views/operator/customer.ts'
 import { eraseCustomer } from './customer-erasure.ts'
-import { erasuresWithin } from './erasure-records.ts'
+import { ERASURE_DAYS, erasuresWithin } from './erasure-records.ts'
 import type { Author } from './handler.ts'
 
 /** The part of the function's minute in which another erasure may begin: one takes up to half a minute. */
 const BEGIN_MS = 20_000
 
-/** Longer than any backup. */
-const SINCE_DAYS = 400
-
 export const refusalToRepeat = async (
   { since }: { since: Date },
   { at }: Pick<Author, 'at'>,
 ): Promise<Refusal | undefined> =>
-  since < secondsAfter(at, -SINCE_DAYS * DAY_SECONDS)
-    ? invalid({ since: [`must be within ${SINCE_DAYS} days`] })
+  since < secondsAfter(at, -ERASURE_DAYS * DAY_SECONDS)
+    ? invalid({ since: [`must be within ${ERASURE_DAYS} days`] })
     : undefined
 
 /**

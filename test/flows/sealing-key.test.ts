@@ -291,3 +291,14 @@ describe('in another Region', () => {
     await expectAllToWork()
   })
 })
+
+test('a reseal seals the numbers of erased customers again, so that a restore can repeat their erasures', async () => {
+  const since = new Date().toISOString()
+  await service.call('customer', 'erase', { phone: '+233245550009', reason: 'Request 9' })
+  const old = await rotate()
+  await reseal()
+  await rotate()
+  await unlabel(old)
+  const repeated = await service.call('customer', 'repeat-erasures', { since })
+  expect(repeated).toMatchObject({ repeated: 1, unreadable: 0 })
+})

@@ -95,7 +95,8 @@ export const secret = {
   verbs: {
     reseal: {
       effect: 'settings',
-      summary: 'seals every secret again with the current sealing key and counts unreadable ones',
+      summary:
+        'seals secrets and numbers of erased customers again with the current key, and counts unreadable ones',
       options: o.options({}),
     },
   },

@@ -1,2 +1,2 @@
-/** `unreadable`: no version of the sealing key opens them; their texts stay unchanged. */
+/** With the numbers of erased customers. `unreadable`: no version of the sealing key opens them; their texts stay unchanged. */
 export type ResealResult = { resealed: number; unreadable: number }
