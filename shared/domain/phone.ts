@@ -15,5 +15,10 @@ export const PhoneNumber = v.pipe(
 )
 export type PhoneNumber = v.InferOutput<typeof PhoneNumber>
 
+const WRITTEN = /(?<!\d)(?:(?:\+|00)?233[ -]?(?:\(0\) ?)?[1-9]|0[235])\d[ -]?\d{3}[ -]?\d{4}(?!\d)/
+
+/** Reports whether a text has a Ghanaian number as people write it, such as `024 123 4567`. */
+export const hasPhoneNumber = (text: string): boolean => WRITTEN.test(text)
+
 /** Returns `+233*****4567`, for logs. */
 export const maskPhone = (phone: string): string => `${phone.slice(0, 4)}*****${phone.slice(-4)}`

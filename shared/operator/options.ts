@@ -3,7 +3,7 @@ import { isRange } from '../api/address.ts'
 import { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
 import { BulkId } from '../domain/operator/bulk.ts'
-import { PhoneNumber } from '../domain/phone.ts'
+import { hasPhoneNumber, PhoneNumber } from '../domain/phone.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
 import { oneOf, text } from '../domain/text.ts'
 import { DAY_SECONDS, Day } from '../domain/time.ts'
@@ -144,4 +144,13 @@ export const phone = personal('NUMBER', 'phone number, such as +233241234567', P
 export const bank = option('BANK', 'bank identifier, such as GCB', BankIdentifier)
 export const owner = { provider: v.optional(provider), bank: v.optional(bank) }
 export const day = (meaning: string) => option('YYYY-MM-DD', meaning, Day)
-export const reason = (meaning: string) => option('TEXT', meaning, text({ max: 200 }))
+/** Records keep the text beyond an erasure of its customer. */
+export const reason = (meaning: string) =>
+  option(
+    'TEXT',
+    meaning,
+    v.pipe(
+      text({ max: 200 }),
+      v.check((value) => !hasPhoneNumber(value), 'must not contain a phone number'),
+    ),
+  )

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { maskPhone, PhoneNumber } from '../../shared/domain/phone.ts'
+import { hasPhoneNumber, maskPhone, PhoneNumber } from '../../shared/domain/phone.ts'
 import { rowsOf } from '../support/rows.ts'
 import { messagesOf } from './messages-of.ts'
 
@@ -29,4 +29,26 @@ test.each(refusals)('the phone number %s is refused: it %s', (input, message) =>
 
 test('a masked number keeps the country and the last four digits', () => {
   expect(maskPhone('+233241234567')).toBe('+233*****4567')
+})
+
+test.each([
+  '+233241234567',
+  '00233 24 123 4567',
+  'ask 233-24-123-4567.',
+  '+233 (0)24 123 4567',
+  '(0241234567)',
+  'Ama 024 123 4567, again',
+])('the text `%s` has a phone number', (text) => {
+  expect(hasPhoneNumber(text)).toBe(true)
+})
+
+test.each([
+  'Dispute 4711',
+  'Statement of 02.11.2026 10:00',
+  'DCS-20261121-ABC123',
+  'RTGS 1020241234567',
+  '0123456789',
+  '233',
+])('the text `%s` has no phone number', (text) => {
+  expect(hasPhoneNumber(text)).toBe(false)
 })

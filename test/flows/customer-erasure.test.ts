@@ -195,6 +195,20 @@ describe('customer erase', () => {
     expect(events.at(-1)?.body.data.refund.reason).toBeNull()
   })
 
+  test('no text that an operator writes about an erased debit has the number of its customer', async () => {
+    const { reference } = debits.reversed
+    const written = `Called ${PHONE.replace('+233', '0')}`
+    const calls = [
+      ['exception', 'refund', { reference, reason: written }],
+      ['exception', 'resolve', { reference, note: written }],
+      ['debit', 'reverse', { reference, reason: written }],
+      ['customer', 'erase', { phone: PHONE, reason: written }],
+    ] as const
+    for (const [noun, verb, options] of calls)
+      expect(await refusal(noun, verb, options)).toMatch(/^--(?:reason|note): must not contain/)
+    expect(JSON.stringify(await items())).not.toContain(written)
+  })
+
   test('a repeated reference of an erased debit is a replay, or refused with another body', async () => {
     const body = chargeBody({ ...chargeRequest, bank_identifier: 'CNB', partner_reference: 'e-1' })
     const replay = await service.send('POST', CHARGE, { credential: TOKEN, body })
