@@ -132,4 +132,7 @@ export const countRareEvents = (observations: Observations): [name: string, time
     name,
     observations.calls.filter(isCounted).length,
   ]),
+  ...['customer erased', 'customer erased again after a restore'].map(
+    (name, n): [string, number] => [name, observations.erasures[n]?.phones.length ?? 0],
+  ),
 ]

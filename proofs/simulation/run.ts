@@ -24,12 +24,14 @@ import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
 import { setSizes } from './engine/sizes.ts'
 import { newTrace, type Trace } from './engine/trace.ts'
 import { type Run, startWorkers, timeoutOf } from './engine/warm-functions.ts'
+import { DAY_MS } from './invariants/time-and-money.ts'
 import { newApi } from './peers/api.ts'
 import { newBooks } from './peers/books.ts'
 import { invokeCalls, newOperators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
 import { newSettings } from './scenario/change-settings.ts'
 import { newClients } from './scenario/clients.ts'
+import { eraseCustomers } from './scenario/erasures.ts'
 import * as fixtures from './scenario/fixtures.ts'
 import { startNights } from './scenario/nights.ts'
 import { startRemittances } from './scenario/remittances.ts'
@@ -88,16 +90,16 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const { restoreTable } = aws
   void newRestore({ api, operators, clients, stage, restoreTable }).start(scenario)
   clock.at(scenario.healAt, faults.heal)
-  const steps = await runUntil(scenario.endAt, clock, { reports: () => writers.size })
+  const step = (until: number) => runUntil(until, clock, { reports: () => writers.size })
+  const steps = await step(scenario.endAt)
+  // Copied: the erasures are not among the calls and changes of the run.
+  const observed = copied({ ...lists, books: books.entries, changes: aws.changes })
+  const ended = { items: aws.items(), invocations: new Map(invocations), setup: setupOf(scenario) }
+  const erasures: seen.Erasure[] = []
+  void eraseCustomers(scenario, { api, operators, ...aws }, erasures)
+  if (scenario.erases) await step(scenario.endAt + ERASURE_MS)
   await closeConnections()
-  const observations: Observations = {
-    ...lists,
-    books: books.entries,
-    items: aws.items(),
-    changes: aws.changes,
-    invocations,
-    setup: setupOf(scenario),
-  }
+  const observations: Observations = { ...observed, ...ended, erasures }
   return {
     observations,
     digest: trace.digest(),
@@ -107,6 +109,11 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
     effects: effects.list.filter(({ at }) => at < scenario.healAt).map(({ name }) => name),
   }
 }
+
+const copied = <T extends Record<string, readonly unknown[]>>(lists: T): T =>
+  Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, [...list]])) as never
+
+const ERASURE_MS = 2 * DAY_MS
 
 /** The functions read their environment during the run. */
 const setEnvironment = (scenario: Scenario): void => {

@@ -193,6 +193,14 @@ export const subjectsIn = (event: unknown): string =>
 /** A metric, and the invocation that measured it. */
 export type Measurement = { name: string; value: number; by: number | undefined }
 
+/** The customers who were erased at the end of a run, and all items before and after. */
+export type Erasure = {
+  at: number
+  phones: readonly string[]
+  before: readonly Item[]
+  after: readonly Item[]
+}
+
 export type Observations = {
   setup: RunSetup
   /** The table at the end. */
@@ -208,6 +216,8 @@ export type Observations = {
   reports: readonly { at: number; key: string }[]
   measurements: readonly Measurement[]
   strikes: readonly Strike[]
+  /** Without the calls and changes of the erasures. */
+  erasures: readonly Erasure[]
   /** The messages that the sweep sent. */
   repairs: readonly { at: number; queue: string; body: string }[]
 }

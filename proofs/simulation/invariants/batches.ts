@@ -2,14 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { BatchStatus } from '../../../shared/domain/settlement/batch.ts'
 import { expectations } from './lifecycle.ts'
 import type { Check, Reporter } from './observation-index.ts'
-import {
-  beginOf,
-  type ChangeOf,
-  linesIn,
-  ownerIn,
-  type RawBatch,
-  type RawDebit,
-} from './raw-items.ts'
+import * as raw from './raw-items.ts'
 import { DAY_MS, inGhs, midnightAfter, startOf } from './time-and-money.ts'
 
 /** 26: a sealed batch keeps its contents and is paid once. */
@@ -30,7 +23,7 @@ const LASTING = 'feeSchedule sealedAt totals completedFrom reportedAt completedA
   ' ',
 )
 
-const contents = ({ work, due, ...batch }: RawBatch): object => batch
+const contents = ({ work, due, ...batch }: raw.RawBatch): object => batch
 
 export const contentsStay: Check = ({ batches, chunkChanges }, report) => {
   const sealed = new Map<string, number>()
@@ -48,7 +41,7 @@ export const contentsStay: Check = ({ batches, chunkChanges }, report) => {
   }
 }
 
-const checkStep = (change: ChangeOf<RawBatch>, report: Reporter): void => {
+const checkStep = (change: raw.ChangeOf<raw.RawBatch>, report: Reporter): void => {
   const { before, after, sequence, by } = change
   if (!before || !after) return
   const about = `${after.id}, change ${sequence}`
@@ -66,7 +59,7 @@ const checkStep = (change: ChangeOf<RawBatch>, report: Reporter): void => {
 }
 
 /** Only an operator retries a failed batch. */
-const isStep = (before: RawBatch, after: RawBatch, by: string | undefined): boolean =>
+const isStep = (before: raw.RawBatch, after: raw.RawBatch, by: string | undefined): boolean =>
   STEPS[before.status].includes(after.status) &&
   (before.status !== 'failed' || by === undefined || by === 'manage-settlement')
 
@@ -88,7 +81,7 @@ export const payoutsAgree: Check = ({ bankPostsTo, batches }, report) => {
     []) {
     const id = String(body.batch)
     const batch = batches.get(id)
-    const begun = batch && beginOf(batch.changes, key)
+    const begun = batch && raw.beginOf(batch.changes, key)
     if (!begun?.after || begun.at > at) {
       report(id, `was submitted under ${key} before it was recorded`)
       continue
@@ -113,7 +106,7 @@ export const payoutsAgree: Check = ({ bankPostsTo, batches }, report) => {
 
 /** 23: a line is written together with the mark of its completed or reversed debit. */
 export const linesAreOfCompletedDebits: Check = ({ debits, chunkChanges }, report) => {
-  const marks = new Map<string, RawDebit>()
+  const marks = new Map<string, raw.RawDebit>()
   for (const [reference, { changes }] of debits) {
     for (const { after, transaction } of changes) {
       if (after) marks.set(`${transaction} ${reference}`, after)
@@ -121,8 +114,8 @@ export const linesAreOfCompletedDebits: Check = ({ debits, chunkChanges }, repor
   }
   for (const { before, after, transaction } of chunkChanges) {
     if (before || !after) continue
-    const mark = `${ownerIn(after.pk)}#${ownerIn(after.sk)}`
-    for (const { reference, type } of linesIn(after)) {
+    const mark = `${raw.ownerIn(after.pk)}#${raw.ownerIn(after.sk)}`
+    for (const { reference, type } of raw.linesIn(after)) {
       const debit = marks.get(`${transaction} ${reference}`)
       const settlement = debit && expectations[debit.status].settlement
       const isMarked =

@@ -1,16 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Item } from '../../../sandbox/aws/table/change.ts'
-import {
-  type ChargeAttempt,
-  type ChargeHistory,
-  chargeKey,
-  isAccepted,
-  isRefused,
-  isUnknown,
-  matchesRequest,
-  membersOf,
-} from './calls.ts'
+import * as sent from './calls.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import { type Kind, kindOf, ownerIn, type RawDebit } from './raw-items.ts'
 import { dayOf, inGhs } from './time-and-money.ts'
@@ -81,7 +72,7 @@ const OF_A_CHARGE = new Set<Kind>(['debit', 'claim', 'day total'])
 /** 2: a rejected charge writes nothing, and a debit has an accepted charge. */
 export const refusedChargeLeavesNoTrace: Check = (index, report) => {
   for (const call of index.observations.calls) {
-    if (call.name !== 'charge' || !isRefused(call)) continue
+    if (call.name !== 'charge' || !sent.isRefused(call)) continue
     for (const { after } of index.changesBy.get(call.invocation) ?? []) {
       if (after && OF_A_CHARGE.has(kindOf(after)))
         report(after.pk, `was written, but the reply was ${call.reply?.status}`)
@@ -89,8 +80,10 @@ export const refusedChargeLeavesNoTrace: Check = (index, report) => {
   }
   for (const [reference, { item, changes }] of index.debits) {
     if (changes[0] && !changes[0].by) continue
-    const charge = index.charges.get(chargeKey(item.provider, item.partnerReference))
-    const mayHaveOpened = charge?.tries.some(({ call }) => isAccepted(call) || isUnknown(call))
+    const charge = index.charges.get(sent.chargeKey(item.provider, item.partnerReference))
+    const mayHaveOpened = charge?.tries.some(
+      ({ call }) => sent.isAccepted(call) || sent.isUnknown(call),
+    )
     if (!mayHaveOpened) report(reference, 'exists, but its charge was rejected')
   }
 }
@@ -109,33 +102,33 @@ export const namesHaveDebits: Check = ({ debits, claims }, report) => {
 export const replayMatchesCharge: Check = (index, report) => {
   const debitOf = new Map(
     [...index.debits.values()].map((debit) => [
-      chargeKey(debit.item.provider, debit.item.partnerReference),
+      sent.chargeKey(debit.item.provider, debit.item.partnerReference),
       debit,
     ]),
   )
   for (const [key, charge] of index.charges) {
     const debit = debitOf.get(key)
     for (const attempt of charge.tries) {
-      if (isAccepted(attempt.call)) checkAccepted(attempt, charge, debit, report)
+      if (sent.isAccepted(attempt.call)) checkAccepted(attempt, charge, debit, report)
       else if (attempt.call.reply) checkRejected(attempt, debit, index, report)
     }
   }
 }
 
 const checkAccepted = (
-  attempt: ChargeAttempt,
-  { provider, partnerReference }: ChargeHistory,
+  attempt: sent.ChargeAttempt,
+  { provider, partnerReference }: sent.ChargeHistory,
   debit: DebitHistory | undefined,
   report: Reporter,
 ): void => {
-  const { reference, response } = membersOf(attempt.reply.data)
+  const { reference, response } = sent.membersOf(attempt.reply.data)
   if (!debit || reference !== debit.item.reference) {
     report(`${provider} ${partnerReference}`, `a reply names ${reference}`)
     return
   }
   const about = debit.item.reference
-  if (!matchesRequest(attempt, debit.item)) report(about, 'was returned for another request')
-  if (membersOf(response).uuid !== debit.uuid) report(about, 'has another uuid')
+  if (!sent.matchesRequest(attempt, debit.item)) report(about, 'was returned for another request')
+  if (sent.membersOf(response).uuid !== debit.uuid) report(about, 'has another uuid')
   if (writtenAt(debit) > (attempt.call.reply?.at ?? 0)) report(about, 'was returned too early')
 }
 
@@ -143,7 +136,7 @@ const checkAccepted = (
 const UNRELATED = new Set([401, 403, 429])
 
 const checkRejected = (
-  attempt: ChargeAttempt,
+  attempt: sent.ChargeAttempt,
   debit: DebitHistory | undefined,
   { providers }: ObservationIndex,
   report: Reporter,
@@ -151,13 +144,13 @@ const checkRejected = (
   const { call, fields } = attempt
   const status = call.reply?.status ?? 0
   if (status === 409) {
-    const { reference, uuid } = membersOf(attempt.reply.details)
+    const { reference, uuid } = sent.membersOf(attempt.reply.details)
     const isSame = reference === debit?.item.reference && uuid === debit?.uuid
     const about = debit?.item.reference ?? String(fields.partner_reference)
     if (!isSame) report(about, `a 409 names ${reference} ${uuid}`)
   }
-  if (!debit || !isRefused(call) || UNRELATED.has(status)) return
-  if (writtenAt(debit) >= call.at || !matchesRequest(attempt, debit.item)) return
+  if (!debit || !sent.isRefused(call) || UNRELATED.has(status)) return
+  if (writtenAt(debit) >= call.at || !sent.matchesRequest(attempt, debit.item)) return
   const isDuplicate = status === 409 && providers.get(debit.item.provider)?.duplicates === 'reject'
   if (!isDuplicate) report(debit.item.reference, `exists, but its repeat received ${status}`)
 }

@@ -1,30 +1,24 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { Observations, Post, SimulatedProvider } from '../engine/observations.ts'
 import { type Members, membersOf } from './calls.ts'
-import {
-  type ChangeOf,
-  type Kind,
-  kindOf,
-  type RawDelivery,
-  type RawItems,
-  type RawReceipt,
-} from './raw-items.ts'
+import * as raw from './raw-items.ts'
 import { SETTLED } from './time-and-money.ts'
 
 /** The stored items of a run, with their changes. */
 
-export type History<T extends Item> = { item: T; changes: readonly ChangeOf<T>[] }
+export type History<T extends Item> = { item: T; changes: readonly raw.ChangeOf<T>[] }
 
 export const itemHistories = ({ items, changes }: Observations) => {
-  const itemsByKind = Map.groupBy(items, kindOf)
-  const itemsOf = <K extends Kind>(kind: K) => (itemsByKind.get(kind) ?? []) as RawItems[K][]
-  const changesByKind = Map.groupBy(changes, (change) => kindOf(imageOf(change)))
-  const changesOf = <K extends Kind>(...kinds: K[]) =>
-    kinds.flatMap((kind) => (changesByKind.get(kind) ?? []) as ChangeOf<RawItems[K]>[])
-  const historiesOf = <K extends Kind>(kind: K) => joinHistories(itemsOf(kind), changesOf(kind))
+  const itemsByKind = Map.groupBy(items, raw.kindOf)
+  const itemsOf = <K extends raw.Kind>(kind: K) =>
+    (itemsByKind.get(kind) ?? []) as raw.RawItems[K][]
+  const changesByKind = Map.groupBy(changes, (change) => raw.kindOf(imageOf(change)))
+  const changesOf = <K extends raw.Kind>(...kinds: K[]) =>
+    kinds.flatMap((kind) => (changesByKind.get(kind) ?? []) as raw.ChangeOf<raw.RawItems[K]>[])
+  const historiesOf = <K extends raw.Kind>(kind: K) => joinHistories(itemsOf(kind), changesOf(kind))
 
   /** An event of a receipt is a delivery without an item, until it gets a record of its own. */
-  const deliveryHistories = (): History<RawDelivery>[] => {
+  const deliveryHistories = (): History<raw.RawDelivery>[] => {
     const records = itemsOf('delivery')
     const recorded = new Set(records.map(keyOf))
     const received = itemsOf('receipt').flatMap(deliveriesOf)
@@ -41,7 +35,7 @@ export const itemHistories = ({ items, changes }: Observations) => {
   return { itemsOf, changesOf, historiesOf, deliveryHistories }
 }
 
-const deliveriesOf = ({ pk, reference, provider, events }: RawReceipt): RawDelivery[] =>
+const deliveriesOf = ({ pk, reference, provider, events }: raw.RawReceipt): raw.RawDelivery[] =>
   events.map(({ attempt, ...event }) => ({
     pk,
     sk: `DELIVERY#0${event.n}`,
@@ -60,19 +54,21 @@ const deliveriesOf = ({ pk, reference, provider, events }: RawReceipt): RawDeliv
 
 export type ItemHistories = ReturnType<typeof itemHistories>
 
-export const imageOf = ({ before, after }: ChangeOf<Item>): Item => (after ?? before) as Item
+export const imageOf = ({ before, after }: raw.ChangeOf<Item>): Item => (after ?? before) as Item
 
 const joinHistories = <T extends Item>(
   items: readonly T[],
-  changes: readonly ChangeOf<T>[],
+  changes: readonly raw.ChangeOf<T>[],
 ): History<T>[] => {
   const changesByKey = Map.groupBy(changes, ({ before, after }) => keyOf((after ?? before) as T))
   return items.map((item) => ({ item, changes: changesByKey.get(keyOf(item)) ?? [] }))
 }
 
 /** Returns changes in the order of their commits; each starts from the end of the previous one. */
-const continued = (changes: readonly ChangeOf<RawDelivery>[]): ChangeOf<RawDelivery>[] => {
-  let last: RawDelivery | undefined
+const continued = (
+  changes: readonly raw.ChangeOf<raw.RawDelivery>[],
+): raw.ChangeOf<raw.RawDelivery>[] => {
+  let last: raw.RawDelivery | undefined
   return changes
     .toSorted((a, b) => a.sequence - b.sequence)
     .map((change) => {

@@ -1,7 +1,7 @@
-import type { Change } from '../../../sandbox/aws/table/change.ts'
+import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { AlarmedMetric } from '../../../shared/metrics.ts'
-import type { Observations } from '../engine/observations.ts'
+import type { ApiCall, Observations } from '../engine/observations.ts'
 import { areUnwanted, type Cause, isUnusual, swept } from './daily-use.ts'
 import type { Check, ObservationIndex } from './observation-index.ts'
 import { mayWait } from './payout-days.ts'
@@ -15,11 +15,12 @@ type Causes = (observations: Observations, index: ObservationIndex) => Cause[]
 
 type IsCause = (before: Change['before'], after: Change['after']) => boolean
 
-/** The invocation that writes the item measures it, or the relay. */
+/** The invocation that writes an item of the entity measures it, or the relay. */
 const changed =
-  (by: 'writer' | 'relay', isCause: IsCause): Causes =>
+  (by: 'writer' | 'relay', entity: string, isCause: IsCause): Causes =>
   ({ changes }) =>
     changes
+      .filter(({ before, after }) => (after ?? before)?.entity === entity)
       .filter((change) => change.by && isCause(change.before, change.after))
       .map(({ before, after, by: writer }) => ({
         about: String((after ?? before)?.pk),
@@ -27,17 +28,15 @@ const changed =
       }))
 
 const opened = (kind: ExceptionKind): Causes =>
-  changed(
-    'relay',
-    (before, after) =>
-      !before && after?.entity === 'exception' && after.kind === kind && !after.resolvedAt,
-  )
+  changed('relay', 'exception', (before, after) => {
+    return !before && after?.kind === kind && !after.resolvedAt
+  })
 
 const ended = (status: 'completed' | 'failed'): Causes =>
   changed(
     'relay',
-    (before, after) =>
-      after?.entity === 'debit' && after.status === status && before?.status !== status,
+    'debit',
+    (before, after) => after?.status === status && before?.status !== status,
   )
 
 const invoked =
@@ -56,6 +55,12 @@ const possibly =
   (happens: (observations: Observations) => boolean): Causes =>
   (observations) =>
     happens(observations) ? [{ about: '', isPossible: true }] : []
+
+const called = (isCause: (call: ApiCall, status: number) => boolean): Causes =>
+  possibly(({ calls }) => calls.some((call) => isCause(call, call.reply?.status ?? 0)))
+
+const stored = (isCause: (item: Item) => boolean): Causes =>
+  possibly(({ changes }) => changes.some(({ after }) => after && isCause(after)))
 
 const RECONCILED_MS = 6 * HOUR_MS
 
@@ -100,11 +105,9 @@ const isRefused = ({ history }: RawDebit): boolean => {
   return isRefusal({ by, set })
 }
 
-const reconciled = changed(
-  'writer',
-  (before, after) =>
-    after?.entity === 'reconciliation' && Boolean(after.endedAt) && !before?.endedAt,
-)
+/** A reconciliation that gets a member. */
+const reconciled = (member: 'endedAt' | 'sealed'): Causes =>
+  changed('writer', 'reconciliation', (before, after) => !before?.[member] && !!after?.[member])
 
 /** A text: why no observation shows the event. */
 const causesOf: Record<AlarmedMetric, Causes | string> = {
@@ -112,45 +115,31 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
   DebitsFailed: ended('failed'),
   FailureExcess: 'the difference of the two above',
   ClientCertificateDays: 'no simulated stage has a client certificate',
-  ChargesRefused: possibly(({ calls }) =>
-    calls.some(({ name, reply }) => name === 'charge' && reply && reply.status >= 400),
-  ),
-  BankUnavailable: possibly(({ calls }) =>
-    calls.some(({ name, reply }) => name === 'charge' && reply?.status === 503),
-  ),
+  ChargesRefused: called(({ name }, status) => name === 'charge' && status >= 400),
+  BankUnavailable: called(({ name }, status) => name === 'charge' && status === 503),
   WebhookFirstSeconds: 'a receiver sees no number of an attempt',
   WebhookFirstFailed: 'a receiver sees no number of an attempt',
   LateCompletion: opened('late_completion'),
   RefusedReport: opened('refused_report'),
   Contradiction: opened('contradiction'),
   RefundFailed: opened('refund'),
-  ChangeRecordsAltered: changed('relay', (before) => before?.entity === 'change'),
-  SettlementFailed: changed(
-    'writer',
-    (before, after) =>
-      before?.status === 'processing' && after?.status === 'failed' && 'n' in after,
-  ),
-  ReconciliationDifferences: reconciled,
+  ChangeRecordsAltered: changed('relay', 'change', (before) => before !== undefined),
+  SettlementFailed: changed('writer', 'batch', (before, after) => {
+    return before?.status === 'processing' && after?.status === 'failed'
+  }),
+  ReconciliationDifferences: reconciled('endedAt'),
   ProvidersOwing: 'only nights with stored balances are measured',
   BanksOwing: 'only nights with stored balances are measured',
-  DaysSealed: changed(
-    'writer',
-    (before, after) =>
-      after?.entity === 'reconciliation' && Boolean(after.sealed) && !before?.sealed,
-  ),
+  DaysSealed: reconciled('sealed'),
   // Requests without a token are not measured.
-  BankCredentialsRefused: possibly(({ calls }) =>
-    calls.some(({ caller, reply }) => caller?.kind === 'bank' && reply && reply.status >= 401),
-  ),
+  BankCredentialsRefused: called(({ caller }, status) => caller?.kind === 'bank' && status >= 401),
   BankRequestsLimited: replied((status) => status === 429),
   BankRequestsRefused: replied(
     (status) => status >= 400 && status < 500 && status !== 429 && !CREDENTIALS.has(status),
   ),
-  PromptsRefused: changed(
-    'writer',
-    (before, after) =>
-      before?.status === 'pending' && after?.entity === 'debit' && isRefused(after as RawDebit),
-  ),
+  PromptsRefused: changed('writer', 'debit', (before, after) => {
+    return before?.status === 'pending' && isRefused(after as RawDebit)
+  }),
   SettlementUnfinished: invoked('reconcile-day'),
   RequestsOverdue: invoked('reconcile-day'),
   OpenExceptions: invoked('reconcile-day'),
@@ -159,14 +148,10 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
   PayoutsLate: invoked('reconcile-day'),
   SweepRuns: invoked('sweep'),
   SweepLagSeconds: invoked('sweep'),
-  BankDown: possibly(({ changes }) =>
-    changes.some(({ after }) => after?.pk === 'BANK_HEALTH' && after.state === 'down'),
-  ),
+  BankDown: stored(({ pk, state }) => pk === 'BANK_HEALTH' && state === 'down'),
   ReconciliationUnfinished: possibly(isUnfinished),
   // A write whose reply is lost is not measured; the next failure is.
-  WebhookFailingDays: possibly(({ changes }) =>
-    changes.some(({ after }) => after?.entity === 'webhook-health' && Boolean(after.failingSince)),
-  ),
+  WebhookFailingDays: stored((item) => item.entity === 'webhook-health' && !!item.failingSince),
   SecretsUnreadable: possibly(({ strikes }) =>
     strikes.some(({ name }) => name === 'sealing key missing'),
   ),

@@ -2,36 +2,9 @@ import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import type { ApiCall, Observations } from '../engine/observations.ts'
-import {
-  chargesIn,
-  concernsIn,
-  type Decision,
-  decisionsIn,
-  membersOf,
-  operatorCallsIn,
-  reportsIn,
-} from './calls.ts'
-import {
-  type History,
-  type ItemHistories,
-  imageOf,
-  itemHistories,
-  type ReceivedPost,
-  receivedPosts,
-} from './item-histories.ts'
-import {
-  type ChangeOf,
-  type Entry,
-  entriesOf,
-  linesIn,
-  ownerIn,
-  type RawAttempt,
-  type RawBatch,
-  type RawDebit,
-  type RawDelivery,
-  type RawException,
-  type RawLine,
-} from './raw-items.ts'
+import * as sent from './calls.ts'
+import * as histories from './item-histories.ts'
+import * as raw from './raw-items.ts'
 import { timelineOf } from './setting-timeline.ts'
 import { SETTLED, uuidOf } from './time-and-money.ts'
 
@@ -41,22 +14,22 @@ export type Check = (index: ObservationIndex, report: Reporter) => void
 
 export type ObservationIndex = ReturnType<typeof indexObservations>
 
-type BatchLine = { item: RawLine; batch: string }
+type BatchLine = { item: raw.RawLine; batch: string }
 
-export type DebitHistory = History<RawDebit> & {
+export type DebitHistory = histories.History<raw.RawDebit> & {
   uuid: string
-  entries: readonly Entry[]
+  entries: readonly raw.Entry[]
   createdAt: number
   lines: readonly BatchLine[]
-  exceptions: readonly RawException[]
+  exceptions: readonly raw.RawException[]
 }
 
-export type BatchHistory = History<RawBatch>
+export type BatchHistory = histories.History<raw.RawBatch>
 
-export type DeliveryHistory = History<RawDelivery> & {
+export type DeliveryHistory = histories.History<raw.RawDelivery> & {
   key: string
-  attempts: readonly RawAttempt[]
-  posts: readonly ReceivedPost[]
+  attempts: readonly raw.RawAttempt[]
+  posts: readonly histories.ReceivedPost[]
 }
 
 type HistoryEvent = { provider: string; type: EventName; writtenAt: number }
@@ -74,7 +47,7 @@ const CAUSES: Record<ExceptionKind, 'bank report' | 'failed refund' | 'request'>
 
 export const indexObservations = (observations: Observations) => {
   const { calls, bankPosts, queries, invocations, changes, setup } = observations
-  const stored = itemHistories(observations)
+  const stored = histories.itemHistories(observations)
   const { itemsOf, changesOf, historiesOf } = stored
   const lines = linesOf(stored)
   const exceptionsBy = Map.groupBy(itemsOf('exception'), ({ kind }) => CAUSES[kind])
@@ -83,14 +56,14 @@ export const indexObservations = (observations: Observations) => {
   const refundFailures = exceptionsBy.get('failed refund') ?? []
   const debits = debitsIn(stored, lines, exceptions)
   const batches = new Map(historiesOf('batch').map((batch) => [batch.item.id, batch]))
-  const posts = receivedPosts(observations.posts, setup.providers)
+  const posts = histories.receivedPosts(observations.posts, setup.providers)
   const postsOf = Map.groupBy(posts, ({ reference, n }) => eventKey(reference, n))
-  const operatorCalls = operatorCallsIn(calls)
-  const concerns = concernsIn(
+  const operatorCalls = sent.operatorCallsIn(calls)
+  const concerns = sent.concernsIn(
     operatorCalls,
     Map.groupBy(itemsOf('exception'), ({ reference }) => reference),
   )
-  const decisions = decisionsIn(operatorCalls)
+  const decisions = sent.decisionsIn(operatorCalls)
   const parts = Map.groupBy(itemsOf('reconciliation-part'), ({ run }) => run)
   return {
     observations,
@@ -118,7 +91,7 @@ export const indexObservations = (observations: Observations) => {
     disabled: disabledIn(stored),
     cashChanges: changes.filter(
       ({ before, after }) => (after ?? before)?.pk === 'FUNDS',
-    ) as ChangeOf<Item & { cash: number }>[],
+    ) as raw.ChangeOf<Item & { cash: number }>[],
     bankPostsTo: Map.groupBy(bankPosts, ({ path }) => path),
     bankPostsOf: Map.groupBy(bankPosts, ({ idempotencyKey }) => idempotencyKey),
     /** By debit, batch or remittance. */
@@ -129,42 +102,42 @@ export const indexObservations = (observations: Observations) => {
     /** Returns when an invocation started; `at` if it is unknown. */
     startOf: (invocation: number | undefined, at: number): number =>
       invocations.get(invocation ?? 0)?.startedAt ?? at,
-    charges: chargesIn(calls),
+    charges: sent.chargesIn(calls),
     reads: readsIn(calls, debits),
-    reports: reportsIn(calls),
+    reports: sent.reportsIn(calls),
     operatorCalls,
     /** Returns whether a call of `exception` is about a debit. */
     concerns,
     decisions,
     /** Returns the calls about the exceptions of a debit that were carried out. */
-    decisionsOf: (reference: string): Decision[] =>
+    decisionsOf: (reference: string): sent.Decision[] =>
       decisions.filter((decision) => concerns(decision, reference)),
     timeline: timelineOf(observations, operatorCalls),
   }
 }
 
-const disabledIn = ({ changesOf }: ItemHistories): Set<string> =>
+const disabledIn = ({ changesOf }: histories.ItemHistories): Set<string> =>
   new Set(
     changesOf('webhook-health')
-      .map(imageOf)
-      .flatMap(({ pk, disabledAt }) => (disabledAt === undefined ? [] : [ownerIn(pk)])),
+      .map(histories.imageOf)
+      .flatMap(({ pk, disabledAt }) => (disabledAt === undefined ? [] : [raw.ownerIn(pk)])),
   )
 
-const linesOf = ({ itemsOf }: ItemHistories): BatchLine[] =>
+const linesOf = ({ itemsOf }: histories.ItemHistories): BatchLine[] =>
   itemsOf('lines').flatMap((chunk) =>
-    linesIn(chunk).map((item) => ({ item, batch: ownerIn(chunk.pk) })),
+    raw.linesIn(chunk).map((item) => ({ item, batch: raw.ownerIn(chunk.pk) })),
   )
 
 const debitsIn = (
-  { historiesOf }: ItemHistories,
+  { historiesOf }: histories.ItemHistories,
   lines: readonly BatchLine[],
-  exceptions: readonly RawException[],
+  exceptions: readonly raw.RawException[],
 ): Map<string, DebitHistory> => {
   const linesOfDebits = Map.groupBy(lines, ({ item }) => item.reference)
   const exceptionsOf = Map.groupBy(exceptions, ({ reference }) => reference)
   return new Map(
     historiesOf('debit').map(({ item, changes }) => {
-      const entries = entriesOf(item)
+      const entries = raw.entriesOf(item)
       const { reference } = item
       const own = { item, uuid: uuidOf(reference), changes, entries }
       const related = {
@@ -177,10 +150,10 @@ const debitsIn = (
 }
 
 const deliveriesIn = (
-  { itemsOf, deliveryHistories }: ItemHistories,
-  postsOf: ReadonlyMap<string, ReceivedPost[]>,
+  { itemsOf, deliveryHistories }: histories.ItemHistories,
+  postsOf: ReadonlyMap<string, histories.ReceivedPost[]>,
 ): Map<string, DeliveryHistory> => {
-  const attemptsOf = Map.groupBy(itemsOf('attempt'), ({ pk, n }) => eventKey(ownerIn(pk), n))
+  const attemptsOf = Map.groupBy(itemsOf('attempt'), ({ pk, n }) => eventKey(raw.ownerIn(pk), n))
   return new Map(
     deliveryHistories().map(({ item, changes }) => {
       const key = eventKey(item.reference, item.n)
@@ -191,8 +164,8 @@ const deliveriesIn = (
   )
 }
 
-const feedsIn = ({ itemsOf }: ItemHistories): Map<string, Set<string>> => {
-  const pages = Map.groupBy(itemsOf('feed-page'), ({ pk }) => ownerIn(pk))
+const feedsIn = ({ itemsOf }: histories.ItemHistories): Map<string, Set<string>> => {
+  const pages = Map.groupBy(itemsOf('feed-page'), ({ pk }) => raw.ownerIn(pk))
   return new Map(
     [...pages].map(([provider, own]) => [provider, new Set(own.flatMap(({ entries }) => entries))]),
   )
@@ -202,7 +175,7 @@ const readsIn = (calls: readonly ApiCall[], debits: ReadonlyMap<string, DebitHis
   calls.flatMap((call) => {
     const debit = debits.get(String(call.path.reference))
     if (call.name !== 'get-debit-request' || !debit) return []
-    return [{ call, debit, data: membersOf(membersOf(call.reply?.body).data) }]
+    return [{ call, debit, data: sent.membersOf(sent.membersOf(call.reply?.body).data) }]
   })
 
 const eventsIn = (

@@ -1,11 +1,4 @@
-import type {
-  Account,
-  FeeSchedule,
-  Observations,
-  Options,
-  RunSetup,
-  SettingVerb,
-} from '../engine/observations.ts'
+import type * as seen from '../engine/observations.ts'
 import type { OperatorCall } from './calls.ts'
 import { foundAccounts, type Period, type SettingCall, settingCalls } from './setting-calls.ts'
 import { MINUTE_MS, pesewasOf, SECOND_MS } from './time-and-money.ts'
@@ -24,8 +17,8 @@ type Webhook = { url: string; events: readonly string[] | undefined; attemptsMax
 const usual = {
   /** Of a provider. */
   name: undefined as string | undefined,
-  account: undefined as Account | undefined,
-  feeSchedule: undefined as FeeSchedule | undefined,
+  account: undefined as seen.Account | undefined,
+  feeSchedule: undefined as seen.FeeSchedule | undefined,
   dailyLimit: undefined as number | undefined,
   /** The published limit of a production stage. */
   chargesPerMinute: 1_000,
@@ -54,7 +47,7 @@ type Possible = Period & { value: unknown; settled: number }
 
 type Effect = (call: SettingCall, previous: Values) => Partial<Values>
 
-const scheduleIn = (options: Options): FeeSchedule => {
+const scheduleIn = (options: seen.Options): seen.FeeSchedule => {
   const { 'fee-minimum': minimum, 'fee-maximum': maximum } = options
   return {
     basisPoints: Number(options['fee-basis-points']),
@@ -101,7 +94,7 @@ const rotated = (
 const created: Effect = (call, previous) => ({ ...named(call, previous), isActive: true })
 
 /** null: the simulated operators do not call it. */
-const effects: Record<SettingVerb, Effect | null> = {
+const effects: Record<seen.SettingVerb, Effect | null> = {
   'provider create': created,
   'provider update': named,
   'provider disable': () => ({ isActive: false }),
@@ -147,7 +140,9 @@ const effects: Record<SettingVerb, Effect | null> = {
   'webhook ping': null,
 }
 
-export const settingVerbs = (Object.keys(effects) as SettingVerb[]).filter((verb) => effects[verb])
+export const settingVerbs = (Object.keys(effects) as seen.SettingVerb[]).filter(
+  (verb) => effects[verb],
+)
 
 const ALWAYS = {
   from: Number.NEGATIVE_INFINITY,
@@ -160,7 +155,7 @@ const LONGEST_CALL_MS = 15 * MINUTE_MS
 
 type Initial = [subject: string, values: Partial<Values>]
 
-const initialValues = (setup: RunSetup): Initial[] => {
+const initialValues = (setup: seen.RunSetup): Initial[] => {
   const absent = Object.entries(setup.absent).flat()
   const present: Initial[] = [
     ...setup.providers.map(({ id, webhook, account, feeSchedule, dailyLimit }): Initial => {
@@ -186,7 +181,7 @@ const initialValues = (setup: RunSetup): Initial[] => {
 export type Timeline = ReturnType<typeof timelineOf>
 
 export const timelineOf = (
-  { setup, changes }: Pick<Observations, 'setup' | 'changes'>,
+  { setup, changes }: Pick<seen.Observations, 'setup' | 'changes'>,
   operatorCalls: readonly OperatorCall[],
 ) => {
   const possibleOf = new Map<string, Possible[]>()

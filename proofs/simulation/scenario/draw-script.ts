@@ -2,14 +2,7 @@ import type { Random } from '../engine/random.ts'
 import { DAY_MS, HOUR_MS, inGhs, SECOND_MS } from '../invariants/time-and-money.ts'
 import type { KindSettings } from './kinds.ts'
 import { malformationNames } from './malformed-reports.ts'
-import {
-  bankNames,
-  type DebitScript,
-  DIFFERENCES,
-  debitOperations,
-  PROVIDERS,
-  type ScriptedReport,
-} from './script.ts'
+import * as script from './script.ts'
 
 /** The phone numbers that the sandbox bank distinguishes. */
 const PHONES = [
@@ -29,16 +22,19 @@ const drawAmount = (random: Random): string => {
 }
 
 /** Some fees are above the usual ones, some above the amount. */
-const drawFee = (random: Random): Pick<ScriptedReport, 'fee'> => {
+const drawFee = (random: Random): Pick<script.ScriptedReport, 'fee'> => {
   if (!random.happens(0.25)) return {}
   const text = inGhs(random.below(random.pick([200, 200, 200, 5_000, 200_000])))
   return { fee: random.happens(0.2) ? Number(text) : text }
 }
 
 /** Most banks report once; the other cases cover repeats, races and silence. */
-const drawReports = (random: Random, malformedShare: number): ScriptedReport[] => {
+const drawReports = (random: Random, malformedShare: number): script.ScriptedReport[] => {
   const by = () => random.pick(['update', 'callback'] as const)
-  const end = (afterSeconds: number, status: ScriptedReport['status']): ScriptedReport => ({
+  const end = (
+    afterSeconds: number,
+    status: script.ScriptedReport['status'],
+  ): script.ScriptedReport => ({
     afterSeconds,
     by: by(),
     status,
@@ -105,15 +101,15 @@ const drawReversal = (
   ])
 }
 
-const differences = Object.keys(DIFFERENCES) as (keyof typeof DIFFERENCES)[]
+const differences = Object.keys(script.DIFFERENCES) as (keyof typeof script.DIFFERENCES)[]
 
-const drawCharge = (random: Random): DebitScript['charge'] =>
+const drawCharge = (random: Random): script.DebitScript['charge'] =>
   random.happens(0.85) ? 'once' : random.pick(['twice', 'invalid', random.pick(differences)])
 
-const drawCalls = (random: Random): DebitScript['calls'] =>
+const drawCalls = (random: Random): script.DebitScript['calls'] =>
   [random.between(0, 5), random.between(10, 700)].map((afterSeconds) => ({
     afterSeconds,
-    name: random.pick(debitOperations),
+    name: random.pick(script.debitOperations),
   }))
 
 export const drawScript = (
@@ -121,11 +117,11 @@ export const drawScript = (
   at: number,
   settings: KindSettings,
   random: Random,
-): DebitScript => ({
+): script.DebitScript => ({
   number,
   at,
-  provider: number % PROVIDERS,
-  bank: random.pick(bankNames),
+  provider: number % script.PROVIDERS,
+  bank: random.pick(script.bankNames),
   amount: drawAmount(random),
   phone: random.pick(PHONES),
   verdict: random.happens(0.9) ? 'accepted' : 'rejected',

@@ -9,7 +9,7 @@ import type { Scenario } from './scenario.ts'
 import { HTTP_BANKS } from './script.ts'
 
 const RECONCILED_MS = 2 * HOUR_MS
-const RECONCILIATIONS_MAX = 3
+const RECONCILES = { triesMax: 3 }
 
 type Nights = { clock: SteppedClock; random: Random; faults: Faults; operators: Operators }
 
@@ -55,12 +55,7 @@ export const startNights = (scenario: Scenario, { clock, random, faults, operato
       // The last run checks what the faults of each day left.
       for (let day = isLast ? firstNight : night; day <= night; day += DAY_MS) {
         const date = dayOf(day - DAY_MS)
-        await operators.operate(
-          'reconciliation',
-          'run',
-          { date },
-          { triesMax: RECONCILIATIONS_MAX },
-        )
+        await operators.operate('reconciliation', 'run', { date }, RECONCILES)
       }
       if (!isLast) return
       await compareStatements(operators, dayOf(night - DAY_MS))

@@ -60,6 +60,8 @@ export type Scenario = {
   changes: readonly SettingChange[]
   /** When operators retry failed payouts and refunds and resolve exceptions. */
   rounds: readonly number[]
+  /** Whether operators erase all customers after the end. */
+  erases: boolean
   reportsOnce: boolean
   isIdempotent: boolean
   restore?: Restore
@@ -126,6 +128,7 @@ export const plain = {
   absent: [],
   changes: [],
   rounds: [],
+  erases: false,
   reportsOnce: false,
   isIdempotent: true,
   crashes: [],
@@ -157,6 +160,8 @@ const ROLLOUT_SHARE = 0.2
 
 const drawRelease = (random: Random): Release | undefined =>
   random.happens(ROLLOUT_SHARE) ? random.pick(['earlier', 'later']) : undefined
+
+const ERASED_SHARE = 0.25
 
 /** Of the banks that differ in one setting. */
 const BANK_SHARE = 0.2
@@ -212,6 +217,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
       ...drawSettingChanges(seed, settings.settingChanges, { bursts, ...period }),
     ],
     rounds: settings.hasRounds ? roundsOf(startAt, endAt) : [],
+    erases: randomOf(seedOf(seed, 17)).happens(ERASED_SHARE),
     reportsOnce: settings.reportsOnce,
     isIdempotent: settings.isIdempotent,
     cacheSeconds: randomOf(seedOf(seed, 12, 0)).happens(CACHED_SHARE) ? CACHED : UNCACHED,

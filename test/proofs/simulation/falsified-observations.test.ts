@@ -349,6 +349,12 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const [sealed] = call(run, ({ sent }) => sent?.verb === 'verify').reply.body.result
     sealed.result = 'removed: changes C-1'
   },
+  '71 an item has the number of an erased customer': ({ erasures }) => {
+    erasures.at(-1).after[0].note = erasures[0].phones[0]
+  },
+  '71 an erasure changes an amount': ({ erasures }) => {
+    erasures[0].after.find(({ entity }: Item) => entity === 'debit').amount += 1
+  },
 }
 
 const request = (run: Run) => itemOf(run, { entity: 'exception', kind: 'reversal_request' })
@@ -408,6 +414,8 @@ const invariantOfKind: Record<ExceptionKind, number> = {
 const messages: Record<string, string> = {
   '15 a recovery leaves an event abandoned':
     'stays abandoned although an operator recovered its provider',
+  '71 an item has the number of an erased customer': 'has the number of an erased customer',
+  '71 an erasure changes an amount': 'has other figures',
   '46 a call about many takes effect without an approval':
     'about many debits took effect without an approval',
 }

@@ -62,13 +62,21 @@ const options = { bank: 'HBA', amount: '500.00', reference: 'R-1', date: '2026-1
 const remittance = { at: base.at + 3_600_000, verb: 'funding record' as never, options }
 const { observations } = await runScenario({
   ...shape,
-  ...{ scripts, payments, providers: [0, 1], changes: [remittance], lookups: ['HBA'] },
+  ...{
+    scripts,
+    payments,
+    providers: [0, 1],
+    changes: [remittance],
+    lookups: ['HBA'],
+    erases: true,
+  },
 })
 // Separate copies: a change to one image must not change the others.
 process.stdout.write(
   serialize({
     ...observations,
     items: structuredClone(observations.items),
+    erasures: observations.erasures.map((erasure) => structuredClone(erasure)),
     changes: observations.changes.map((change) => structuredClone(change)),
   }),
 )
