@@ -86,6 +86,16 @@ const rowsOf = (rows: Record<string, { summary: string }>): string =>
     .map(([word, { summary }]) => `  ${word.padEnd(15)} ${summary}\n`)
     .join('')
 
+const scripts = Object.keys(manifest.scripts).filter((name) => name in commands)
+
+/** npm sets it; the package has no scripts. */
+const isClone = process.env.npm_lifecycle_event !== undefined && !import.meta.url.endsWith('.mjs')
+
+const scriptsHelp = (): string =>
+  isClone
+    ? `\nIn a clone, npm run -s NAME -- ... is the same for ${scripts.join(', ')}.\nCONTRIBUTING.md lists the scripts of developers.\n`
+    : ''
+
 const help = (): string => `usage: ${commandLine('').trim()} COMMAND [options]
 
 Commands:
@@ -93,7 +103,7 @@ ${rowsOf({ ...commands, ...others })}
 Nouns of operators, followed by a verb:
 ${rowsOf(nouns)}
 --help after a command, a noun or a verb prints its options.
-`
+${scriptsHelp()}`
 
 // The package contains its SDK, so the advice to upgrade Node would not help.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'

@@ -89,6 +89,17 @@ if (optionWords.some((word) => HELP.test(word))) {
 }
 
 const { port, stage, output, watch, ...callOptions } = readOptions(optionWords, verbRow)
+const known = [...Object.keys(verbRow.options.entries), 'port', 'stage', 'output', 'watch']
+for (const name of Object.keys(callOptions)) {
+  if (known.includes(name)) continue
+  misuse(
+    await unknownWord(
+      'option',
+      `--${name}`,
+      known.map((one) => `--${one}`),
+    ),
+  )
+}
 if (output !== undefined && output !== 'table' && output !== 'json') {
   misuse('--output: must be table or json')
 }
