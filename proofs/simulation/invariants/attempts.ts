@@ -167,7 +167,7 @@ const checkAttempt = (
     report(key, `records ${last.responseCode}, which its receiver did not send`)
 }
 
-/** Without an attempt, a record is revived or abandoned. */
+/** Without an attempt, a record is revived or ends as it did before a redelivery. */
 const checkStatusChange = (
   key: string,
   change: ChangeOf<RawDelivery>,
@@ -179,6 +179,7 @@ const checkStatusChange = (
   if (!before && after.status === 'pending' && REPAIRING.has(by?.name ?? '')) return
   const hooks = timeline.during('webhook', after.provider, started(by?.invocation, at), at)
   const isUnwanted = hooks.some((hook) => !isSubscribed(hook, after.event as EventName))
-  if (after.status === 'abandoned' && (isUnwanted || disabled.has(after.provider))) return
+  const end = before?.deliveredAt ? 'delivered' : 'abandoned'
+  if (after.status === end && (isUnwanted || disabled.has(after.provider))) return
   report(key, `change ${sequence} makes it ${after.status} without an attempt`)
 }
