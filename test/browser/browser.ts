@@ -1,4 +1,6 @@
-import { AxeBuilder } from '@axe-core/playwright'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Result } from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 
@@ -14,6 +16,7 @@ const COLOUR_SCHEMES = ['light', 'dark'] as const
  */
 export const useBrowser = () => {
   let browser: Browser | undefined
+  let next: Promise<Page> | undefined
   const contexts: BrowserContext[] = []
   const found: string[] = []
   const problems = (): string[] => found.splice(0)
@@ -23,20 +26,26 @@ export const useBrowser = () => {
       args: ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
     })
   })
-  afterAll(() => browser?.close())
+  afterAll(async () => {
+    await next?.catch(() => undefined)
+    await browser?.close()
+  })
+  /** Opens an empty page 1280 px wide; a test runs while the page of the next one starts. */
+  const openPage = async (): Promise<Page> => {
+    if (!browser) throw new Error('Chromium is not running')
+    const viewport = { width: 1280, height: 900 }
+    return (await browser.newContext({ viewport, reducedMotion: 'reduce' })).newPage()
+  }
   const problemsAtEnd = async (): Promise<string[]> => {
     await Promise.all(contexts.splice(0).map((context) => context.close()))
     return problems()
   }
   afterEach(async () => expect(await problemsAtEnd()).toEqual([]))
   return {
-    /** Opens a page 1280 px wide. */
     open: async (url: string): Promise<Page> => {
-      if (!browser) throw new Error('Chromium is not running')
-      const context = await browser.newContext({
-        viewport: { width: 1280, height: 900 },
-        reducedMotion: 'reduce',
-      })
+      const page = await (next ?? openPage())
+      next = openPage()
+      const context = page.context()
       contexts.push(context)
       const { host } = new URL(url)
       context.on('request', (request) => {
@@ -49,7 +58,6 @@ export const useBrowser = () => {
         if (message.type() === 'error') found.push(`prints ${message.text()}`)
       })
       context.on('weberror', (error) => found.push(`throws ${error.error().message}`))
-      const page = await context.newPage()
       await page.goto(url)
       return page
     },
@@ -59,6 +67,8 @@ export const useBrowser = () => {
     problemsAtEnd,
   }
 }
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 type AxeException = { rule: string; within?: string; reason: string }
 
@@ -74,9 +84,46 @@ const OVERFLOWING = `(() => {
 })()`
 
 /**
+ * Runs axe in the page. Only an element that has changed its appearance since an earlier run can have
+ * another contrast, and only other visible elements can have other findings of the other rules.
+ */
+const RUN_AXE = `async (scheme, isFirst) => {
+  const seen = (window.seenByAxe ??= new WeakMap())
+  const stateOf = (element) => {
+    const style = getComputedStyle(element)
+    const { scrollHeight, clientHeight, scrollWidth, clientWidth } = element
+    const isLarger = scrollHeight > clientHeight || scrollWidth > clientWidth
+    const scrolls = scheme === 'light' && isLarger && style.overflow !== 'visible'
+    return [scrolls, scheme, style.color, style.backgroundColor,
+      style.backgroundImage, style.fontSize, style.fontWeight, style.textDecoration].join()
+  }
+  const isVisible = (element) =>
+    element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+  const changed = [...document.querySelectorAll('*')].filter(isVisible).filter((element) => {
+    const states = seen.get(element) ?? new Set()
+    seen.set(element, states)
+    const { size } = states
+    return states.add(stateOf(element)).size > size
+  })
+  // Without the elements within others, which follow these.
+  const include = changed.reduce(
+    (roots, element) => (roots.at(-1)?.contains(element) ? roots : [...roots, element]), [])
+  const rules = ['color-contrast', 'link-in-text-block']
+  const resultTypes = ['violations']
+  const runs = []
+  if (include.length > 0) runs.push(await axe.run({ include }, { resultTypes, runOnly: rules }))
+  // The other rules do not depend on colours.
+  if (isFirst || (include.length > 0 && scheme === 'light')) {
+    const others = Object.fromEntries(rules.map((rule) => [rule, { enabled: false }]))
+    runs.push(await axe.run(document, { resultTypes, rules: others }))
+  }
+  return runs.flatMap(({ violations }) => violations)
+}`
+
+/**
  * Returns the findings of axe in the present state of a page, and the elements that make it scroll
- * sideways, in light and dark, from 390 to 1600 px. An exception applies to a rule, or to its
- * targets that contain `within`.
+ * sideways, in light and dark, from 390 to 1600 px. The contrast of an element has one finding. An
+ * exception applies to a rule, or to its targets that contain `within`.
  */
 export const legibilityFindings = async (
   page: Page,
@@ -84,14 +131,17 @@ export const legibilityFindings = async (
 ): Promise<string[]> => {
   const { width: widthBefore = 1280, height = 900 } = page.viewportSize() ?? {}
   const findings: string[] = []
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe)
   for (const colorScheme of COLOUR_SCHEMES) {
     await page.emulateMedia({ colorScheme })
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height })
       const overflowing: string[] = await page.evaluate(OVERFLOWING)
+      const isFirst = colorScheme === 'light' && width === WIDTHS[0]
+      const run = `(${RUN_AXE})('${colorScheme}', ${isFirst})`
       const found = [
         ...overflowing.map((element) => `overflow: ${element}`),
-        ...(await axeFindings(page, colorScheme, exceptions)),
+        ...axeFindings(await page.evaluate(run), exceptions),
       ]
       findings.push(...found.map((finding) => `${colorScheme} ${width} px: ${finding}`))
     }
@@ -101,15 +151,7 @@ export const legibilityFindings = async (
   return findings
 }
 
-const axeFindings = async (
-  page: Page,
-  colourScheme: (typeof COLOUR_SCHEMES)[number],
-  exceptions: readonly AxeException[],
-): Promise<string[]> => {
-  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
-  // Only these rules depend on colours.
-  if (colourScheme === 'dark') axe.withRules(['color-contrast', 'link-in-text-block'])
-  const { violations } = await axe.analyze()
+const axeFindings = (violations: Result[], exceptions: readonly AxeException[]): string[] => {
   const isExpected = (id: string, target: string): boolean =>
     exceptions.some(({ rule, within = '' }) => rule === id && target.includes(within))
   return violations.flatMap(({ id, nodes }) =>
