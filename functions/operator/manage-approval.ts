@@ -1,9 +1,10 @@
 import * as domain from '../../shared/domain/operator/approval.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { decide, viewsOf } from '../../shared/operator/approvals.ts'
-import { type Author, operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, ListPage, operatorHandler } from '../../shared/operator/handler.ts'
 import { invokeNoun } from '../../shared/operator/invoke.ts'
 import { approval as noun } from '../../shared/operator/nouns/operators.ts'
+import { pageOf } from '../../shared/operator/pages.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { approvalPages, findApproval } from '../../shared/store/operator/approvals.ts'
 import { approvalView } from '../../shared/views/operator/approval.ts'
@@ -24,16 +25,20 @@ const grant = async (
   return isFirst ? approval : grant(id, author, runtime)
 }
 
+/** Ids begin with a day without separators. */
+const idText = (key: string): string => key.replace(/^(\d{4})-(\d\d)-(\d\d)$/, '$1$2$3')
+
 export const manageApproval = operatorHandler(noun, {
-  list: async ({ status, limit }, { at }) => {
-    const approvals: domain.Approval[] = []
-    for await (const page of approvalPages()) {
-      approvals.push(
-        ...page.filter((approval) => !status || domain.statusAt(approval, at) === status),
-      )
-      if (approvals.length >= limit) break
-    }
-    return viewsOf(approvals.slice(0, limit), at)
+  list: async (options, { at }) => {
+    const { status } = options
+    const page = await pageOf('approval list', options, {
+      read: ({ from, before }) => approvalPages({ from: idText(from), before: idText(before) }),
+      keyOf: ({ id }) => id,
+      viewOf: (approval) => approval,
+      matches: (approval) => !status || domain.statusAt(approval, at) === status,
+    })
+    if (page instanceof Refusal) return page
+    return new ListPage(await viewsOf(page.result, at), page.next_cursor)
   },
   show: async ({ id }, { at }) => {
     const approval = await findApproval(id)

@@ -4,8 +4,9 @@ import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { dayAfter } from '../../shared/domain/time.ts'
 import { operatorHandler, Verdict } from '../../shared/operator/handler.ts'
 import { change } from '../../shared/operator/nouns/operators.ts'
+import { pageOf } from '../../shared/operator/pages.ts'
 import { real, timeLimit } from '../../shared/runtime.ts'
-import { listChanges } from '../../shared/store/operator/changes.ts'
+import { changePages } from '../../shared/store/operator/changes.ts'
 import { findCustomerHash } from '../../shared/store/operator/customer-hash.ts'
 import { changeView } from '../../shared/views/operator/change.ts'
 
@@ -22,13 +23,22 @@ export const manageChange = operatorHandler(change, {
     if (!verdicts) return invalid({ to: ['needs fewer days: the time was up'] })
     return new Verdict(verdicts, verdicts.some(isDifference))
   },
-  list: async ({ provider, bank, phone, limit }) => {
+  list: async ({ provider, bank, phone, ...page }) => {
     if ([provider, bank, phone].filter(Boolean).length > 1) {
       return new Refusal(1400, { details: 'name one of --provider, --bank and --phone' })
     }
     const customer = phone && (await findCustomerHash(phone))
     if (phone && !customer) return []
-    return (await listChanges(defined({ provider, bank, customer }), limit)).map(changeView)
+    const owner = defined({ provider, bank, customer })
+    return pageOf(
+      'change list',
+      { ...page, ...owner },
+      {
+        read: (span) => changePages(owner, span),
+        keyOf: ({ key }) => key,
+        viewOf: ({ change }) => changeView(change),
+      },
+    )
   },
 })
 

@@ -1,13 +1,15 @@
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { DAY_MS } from '../../shared/domain/time.ts'
 import { parseDeliveryId } from '../../shared/domain/webhooks/event.ts'
 import { RECOVERY_DAYS_MAX, requestedRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { delivery as noun } from '../../shared/operator/nouns/debits.ts'
+import { pageOf } from '../../shared/operator/pages.ts'
 import { environment, real } from '../../shared/runtime.ts'
 import { putChange } from '../../shared/store/operator/changes.ts'
 import { countUndelivered, findDeliveries } from '../../shared/store/webhooks/deliveries.ts'
-import { listNewest } from '../../shared/store/webhooks/feed.ts'
+import { listedEvents } from '../../shared/store/webhooks/feed.ts'
 import { openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import { findWebhookSettings } from '../../shared/store/webhooks/webhooks.ts'
 import { deliveryView, deliveryWithAttempts } from '../../shared/views/delivery.ts'
@@ -16,15 +18,31 @@ import { readLog } from '../../shared/webhooks/delivery-log.ts'
 import { findEvent } from '../../shared/webhooks/find-events.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 
+/** Lists the deliveries of a provider, newest first. */
+async function* deliveryPages(provider: ProviderId, before: string) {
+  for await (const events of listedEvents(provider, before)) {
+    const deliveries = await findDeliveries(events.map(({ entry }) => entry))
+    const byEvent = new Map(deliveries.map((delivery) => [eventKey(delivery), delivery]))
+    yield events.flatMap(({ key, entry }) => {
+      const delivery = byEvent.get(eventKey(entry))
+      return delivery ? [{ key, delivery }] : []
+    })
+  }
+}
+
+const eventKey = ({ reference, n }: { reference: string; n: number }): string => `${reference}#${n}`
+
 export const manageDelivery = operatorHandler(noun, {
-  list: async ({ reference, provider, status, limit }) => {
+  list: async ({ reference, ...options }) => {
+    const { provider, status } = options
     if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
     if (!provider) return new Refusal(1007, { details: '--reference or --provider is required' })
-    const deliveries = await findDeliveries(await listNewest(provider, limit))
-    return deliveries
-      .filter((delivery) => status === undefined || delivery.status === status)
-      .sort((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime())
-      .map(deliveryView)
+    return pageOf('delivery list', options, {
+      read: ({ before }) => deliveryPages(provider, before),
+      keyOf: ({ key }) => key,
+      viewOf: ({ delivery }) => deliveryView(delivery),
+      matches: ({ delivery }) => status === undefined || delivery.status === status,
+    })
   },
   show: async ({ id }) => {
     const key = parseDeliveryId(environment.referencePrefix, id)

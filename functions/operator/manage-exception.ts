@@ -1,9 +1,7 @@
 import * as v from 'valibot'
 import {
   type ExceptionKind,
-  type ExceptionStatus,
   exceptionStatuses,
-  type ReportException,
   rowOf,
 } from '../../shared/domain/debits/exception.ts'
 import { refundStatuses } from '../../shared/domain/debits/refund.ts'
@@ -39,6 +37,7 @@ import {
 } from '../../shared/operator/bulk.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { exception as noun } from '../../shared/operator/nouns/debits.ts'
+import { pageOf } from '../../shared/operator/pages.ts'
 import {
   kindIsMissing,
   listMatching,
@@ -52,8 +51,9 @@ import {
 import { noSuchDebit } from '../../shared/operator/transitions.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
-import { exceptionPages, findExceptions } from '../../shared/store/debits/exceptions.ts'
+import { exceptionPages, findExceptions, listKeyOf } from '../../shared/store/debits/exceptions.ts'
 import { findRefund } from '../../shared/store/debits/refunds.ts'
+import { mergeSorted } from '../../shared/store/merge-sorted.ts'
 import { refusalOfDay } from '../../shared/store/retention.ts'
 import {
   type RequestsSummary,
@@ -61,19 +61,8 @@ import {
 } from '../../shared/views/operator/exception.ts'
 import { refundView } from '../../shared/views/refund.ts'
 
-type Filter = { kind?: ExceptionKind | undefined; limit: number }
 type RefundOptions = v.InferOutput<typeof noun.verbs.refund.options>
 type ResolveOptions = v.InferOutput<typeof noun.verbs.resolve.options>
-
-/** Lists the newest exceptions; of requests the oldest, which need a decision first. */
-const listOf = async (status: ExceptionStatus, { kind, limit }: Filter) => {
-  const exceptions: ReportException[] = []
-  for await (const page of exceptionPages(status, undefined, kind === REQUEST)) {
-    exceptions.push(...page.filter((exception) => kind === undefined || exception.kind === kind))
-    if (exceptions.length >= limit) break
-  }
-  return exceptions
-}
 
 const REQUEST: ExceptionKind = 'reversal_request'
 
@@ -165,12 +154,21 @@ const checkRefund = async (
 }
 
 export const manageException = operatorHandler(noun, {
-  list: async ({ status, ...filter }) => {
+  /** Lists the newest exceptions; of requests the oldest, which need a decision first. */
+  list: async (options) => {
+    const { status, kind } = options
+    const isOldestFirst = kind === REQUEST
     const statuses = status ? [status] : exceptionStatuses
-    const lists = await Promise.all(statuses.map((status) => listOf(status, filter)))
-    const exceptions = lists.flat().sort(newestFirst)
-    if (filter.kind === REQUEST) exceptions.reverse()
-    return exceptions.slice(0, filter.limit).map(view)
+    return pageOf('exception list', options, {
+      read: (span) => {
+        const lists = statuses.map((status) => exceptionPages(status, span, isOldestFirst))
+        return mergeSorted(lists, { keyOf: listKeyOf, isDescending: !isOldestFirst, ahead: 1 })
+      },
+      keyOf: listKeyOf,
+      viewOf: view,
+      matches: (exception) => kind === undefined || exception.kind === kind,
+      isOldestFirst,
+    })
   },
   summary: async ({ month }, _, { now }) =>
     refusalOfDay('month', dayOf(spanOfMonth(month).from), now()) ?? summarize(month, now()),

@@ -9,6 +9,7 @@ import {
 import { dayOf, startOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { funding } from '../../shared/operator/nouns/accounting.ts'
+import { pageOf } from '../../shared/operator/pages.ts'
 import { payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
@@ -74,8 +75,7 @@ const correct = async (options: CorrectOptions, author: Author, runtime: Runtime
   return fundingView({ ...recorded, corrections: [...corrections, correction] })
 }
 
-const newestFirst = (a: Funding, b: Funding): number =>
-  b.date.localeCompare(a.date) || b.recordedAt.getTime() - a.recordedAt.getTime()
+const keyOf = ({ date, recordedAt }: Funding): string => `${date}#${recordedAt.toISOString()}`
 
 export const manageFunding = operatorHandler(funding, {
   record: {
@@ -102,8 +102,18 @@ export const manageFunding = operatorHandler(funding, {
     },
   },
   correct: { run: correct, check: findRemittance },
-  list: async ({ bank, limit }) =>
-    (await listFundings(bank)).sort(newestFirst).slice(0, limit).map(fundingView),
+  list: (options) =>
+    pageOf('funding list', options, {
+      read: async function* ({ from, before }) {
+        const fundings = await listFundings(options.bank)
+        const isWithin = (key: string): boolean => key >= from && key <= before
+        yield fundings
+          .filter((one) => isWithin(keyOf(one)))
+          .sort((one, other) => keyOf(other).localeCompare(keyOf(one)))
+      },
+      keyOf,
+      viewOf: fundingView,
+    }),
 })
 
 export const handler = manageFunding(real)

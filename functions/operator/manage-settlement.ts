@@ -6,6 +6,7 @@ import { statementOf } from '../../shared/domain/settlement/monthly-statement.ts
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { settlement } from '../../shared/operator/nouns/accounting.ts'
+import { pageOf } from '../../shared/operator/pages.ts'
 import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, real, timeLimit } from '../../shared/runtime.ts'
@@ -17,9 +18,10 @@ import { runSettlement } from '../../shared/settlement/run.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
 import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
 import {
+  batchPages,
   findBatch,
   listBatchesOfMonth,
-  listNewestBatches,
+  listKeyOf,
 } from '../../shared/store/settlement/batches.ts'
 import { batchView } from '../../shared/views/batch.ts'
 import { monthlyStatementView } from '../../shared/views/monthly-statement.ts'
@@ -60,10 +62,16 @@ export const manageSettlement = operatorHandler(settlement, {
     if (provider && Object.values(run).every(isEmpty)) return new Refusal(5002)
     return settlementRunView(date, run)
   },
-  list: async ({ provider, limit }) => {
+  list: async (options) => {
+    const { provider, status } = options
     if (provider && !(await findProvider(provider))) return noSuch('provider')
     const providers = provider ? [provider] : await listProviders()
-    return (await listNewestBatches(providers, limit)).map(batchView)
+    return pageOf('settlement list', options, {
+      read: (span) => batchPages(providers, span),
+      keyOf: listKeyOf,
+      viewOf: batchView,
+      matches: (batch) => status === undefined || batch.status === status,
+    })
   },
   show: async ({ batch: id }) => viewOf((await findBatch(id)) ?? new Refusal(5404)),
   /** Returns what the provider reads: a document, or the text of a CSV file. */

@@ -3,6 +3,7 @@ import { isRange } from '../api/address.ts'
 import { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Pesewas, pesewas } from '../domain/money.ts'
 import { BulkId } from '../domain/operator/bulk.ts'
+import { cursorAt } from '../domain/page.ts'
 import { hasPhoneNumber, PhoneNumber } from '../domain/phone.ts'
 import { ProviderId } from '../domain/providers/provider.ts'
 import { oneOf, text } from '../domain/text.ts'
@@ -131,6 +132,8 @@ export const secretText = v.pipe(
   v.regex(/^[!-~]{16,200}$/, 'must be 16 to 200 characters without blanks'),
 )
 
+export const day = (meaning: string) => option('YYYY-MM-DD', meaning, Day)
+
 /** Maximum number of results. */
 const LIMIT = { default: 100, min: 1, max: 1_000 }
 
@@ -139,11 +142,22 @@ export const limit = v.optional(
   String(LIMIT.default),
 )
 
+/** The options of a list in the order of time. */
+export const page = {
+  from: v.optional(day('first UTC day')),
+  to: v.optional(day('last UTC day')),
+  cursor: optional(
+    'CURSOR',
+    'continues the list of an earlier call',
+    cursorAt(/^[0-9][0-9A-Za-z_#:.-]{9,67}$/),
+  ),
+  limit,
+}
+
 export const provider = option('ID', 'provider id, such as demo', ProviderId)
 export const phone = personal('NUMBER', 'phone number, such as +233241234567', PhoneNumber)
 export const bank = option('BANK', 'bank identifier, such as GCB', BankIdentifier)
 export const owner = { provider: v.optional(provider), bank: v.optional(bank) }
-export const day = (meaning: string) => option('YYYY-MM-DD', meaning, Day)
 /** Records keep the text beyond an erasure of its customer. */
 export const reason = (meaning: string) =>
   option(

@@ -16,6 +16,7 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb'
 import { environment, pause } from '../runtime.ts'
+import { type KeySpan, keysWithin } from './key-span.ts'
 import type { Collection, Key } from './keys.ts'
 
 /** The client of the one table, and the reads and writes that all stores share. */
@@ -160,20 +161,17 @@ export const statusQuery = (list: string, condition?: string, values?: Item) => 
   ...partitionQuery('byStatus', list, condition, values),
 })
 
-/** Queries a list in the index by-customer, which may lag. */
-export const customerQuery = (list: string) => ({
+/** Queries a list in the index by-customer, which may lag; `condition` is on `byTime`. */
+export const customerQuery = (list: string, condition?: string, values?: Item) => ({
   IndexName: 'by-customer',
-  ...partitionQuery('byCustomer', list),
+  ...partitionQuery('byCustomer', list, condition, values),
 })
 
 /** `before` is exclusive. */
 export type Span = { from: Date; before: Date }
 
-export const spanQuery = (list: string, { from, before }: Span) =>
-  statusQuery(list, 'byTime BETWEEN :from AND :before', {
-    ':from': from.toISOString(),
-    ':before': before.toISOString(),
-  })
+export const spanQuery = (list: string, span: KeySpan) =>
+  statusQuery(list, ...keysWithin('byTime', span))
 
 /** Returns the query of a partition of the table, strongly consistent; `condition` is on `sk`. */
 export const itemsQuery = (pk: string, condition?: string, values?: Item) => ({
@@ -182,11 +180,7 @@ export const itemsQuery = (pk: string, condition?: string, values?: Item) => ({
 })
 
 /** Returns the query of a partition whose sort keys begin with a time, strongly consistent. */
-export const timesQuery = (pk: string, { from, before }: Span) =>
-  itemsQuery(pk, 'sk BETWEEN :from AND :before', {
-    ':from': from.toISOString(),
-    ':before': before.toISOString(),
-  })
+export const timesQuery = (pk: string, span: KeySpan) => itemsQuery(pk, ...keysWithin('sk', span))
 
 /** Returns the query of an item collection, strongly consistent. */
 export const collectionQuery = ({ pk, prefix }: Collection) =>

@@ -150,7 +150,7 @@ export async function* unsettledEntries(
     }),
   )
   for await (const page of mergeSorted(shards, {
-    positionOf: ({ due }) => String(due),
+    keyOf: ({ due }) => String(due),
     ahead: pageSize,
   })) {
     yield page.flatMap((item) => {

@@ -90,7 +90,7 @@ test('the verb `settlement run` builds the batch of a day once and pays it on th
   const list = await service.call('settlement', 'list', { provider: 'settled' })
   expect(list).toEqual((await get(LIST)).body.data)
   const all = await service.call('settlement', 'list')
-  expect(all.slice(0, list.length)).toEqual(list)
+  expect(all.filter(({ provider }: Shown) => provider !== 'stranger')).toEqual(list)
   expect(idsOf(all)).toContain(foreign.id)
   expect(await service.call('settlement', 'list', { limit: '1' })).toEqual(list.slice(0, 1))
   expect((await stranger.batch('show', foreign.id)).status).toBe('pending')

@@ -8,7 +8,7 @@ async function* pagesOf(items: readonly string[], size: number): AsyncGenerator<
   yield []
 }
 
-const positionOf = (item: string): string => item.slice(0, 2)
+const keyOf = (item: string): string => item.slice(0, 2)
 const sources = fc.array(fc.array(fc.stringMatching(/^[0-9]{2}[a-z]$/)), { maxLength: 8 })
 const size = fc.integer({ min: 1, max: 5 })
 
@@ -19,12 +19,12 @@ test('a merge yields each item of its sources once, in the order of positions', 
       const pages = await Array.fromAsync(
         mergeSorted(
           sorted.map((list) => pagesOf(list, pageSize)),
-          { positionOf, ahead },
+          { keyOf, ahead },
         ),
       )
       const merged = pages.flat()
       expect(merged.toSorted()).toEqual(lists.flat().toSorted())
-      expect(merged.map(positionOf)).toEqual(lists.flat().map(positionOf).toSorted())
+      expect(merged.map(keyOf)).toEqual(lists.flat().map(keyOf).toSorted())
       expect(pages.every((page) => page.length > 0)).toBe(true)
     }),
   )
@@ -38,6 +38,6 @@ test('a consumer that stops early leaves the rest of each source unread', async 
       yield [String(read).padStart(2, '0')]
     }
   }
-  for await (const _ of mergeSorted([endless(), endless()], { positionOf, ahead: 1 })) break
+  for await (const _ of mergeSorted([endless(), endless()], { keyOf, ahead: 1 })) break
   expect(read).toBe(2)
 })

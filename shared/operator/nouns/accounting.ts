@@ -4,6 +4,8 @@ import { BankReference } from '../../domain/debits/bank-update.ts'
 import { BatchId, Uuid } from '../../domain/ids.ts'
 import { parseJson } from '../../domain/json.ts'
 import { CURRENCY } from '../../domain/money.ts'
+import { namesOf } from '../../domain/names.ts'
+import { batchStatuses } from '../../domain/settlement/batch.ts'
 import { reportFormats, statementFormats } from '../../domain/settlement/list-query.ts'
 import { oneOf, text } from '../../domain/text.ts'
 import { Day, Month } from '../../domain/time.ts'
@@ -35,7 +37,11 @@ export const settlement = {
       effect: 'reads',
       shows: 'no customer',
       summary: 'lists batches, newest first; of all providers or one',
-      options: o.options({ provider: v.optional(o.provider), limit: o.limit }),
+      options: o.options({
+        provider: v.optional(o.provider),
+        status: o.optionalWord('only batches in this status', { options: namesOf(batchStatuses) }),
+        ...o.page,
+      }),
     },
     show: { effect: 'reads', shows: 'no customer', summary: 'shows a batch', options: target },
     report: {
@@ -239,7 +245,7 @@ export const funding = {
       effect: 'reads',
       shows: 'no customer',
       summary: 'lists remittances, newest day first',
-      options: o.options({ bank: v.optional(o.bank), limit: o.limit }),
+      options: o.options({ bank: v.optional(o.bank), ...o.page }),
     },
   },
 } as const satisfies Noun

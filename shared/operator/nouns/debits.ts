@@ -103,6 +103,7 @@ export const delivery = {
         status: o.optionalWord('only deliveries in this status, with --provider', {
           options: namesOf(deliveryStatuses),
         }),
+        cursor: o.page.cursor,
         limit: o.limit,
       }),
     },
@@ -168,7 +169,7 @@ export const exception = {
           options: exceptionStatuses,
         }),
         kind,
-        limit: o.limit,
+        ...o.page,
       }),
     },
     summary: {

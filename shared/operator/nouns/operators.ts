@@ -17,7 +17,7 @@ export const approval = {
       summary: 'lists requests, newest first',
       options: o.options({
         status: o.optionalWord('only requests in this status', { options: approvalStatuses }),
-        limit: o.limit,
+        ...o.page,
       }),
     },
     show: {
@@ -47,7 +47,7 @@ export const change = {
       effect: 'reads',
       shows: 'no customer',
       summary: 'lists changes, newest first; of all or of one provider, bank or customer',
-      options: o.options({ ...o.owner, phone: v.optional(o.phone), limit: o.limit }),
+      options: o.options({ ...o.owner, phone: v.optional(o.phone), ...o.page }),
     },
     verify: {
       effect: 'reads',

@@ -7,8 +7,9 @@ import {
   type RequestException,
 } from '../../domain/debits/reversal-request.ts'
 import type { Reference } from '../../domain/ids.ts'
-import { DAY_SECONDS, type Day, newestFirst, secondsAfter, startOf } from '../../domain/time.ts'
+import { DAY_SECONDS, type Day, secondsAfter, startOf } from '../../domain/time.ts'
 import { countEntries } from '../index-lists.ts'
+import type { KeySpan } from '../key-span.ts'
 import { keys } from '../keys.ts'
 import { recordExpiry } from '../retention.ts'
 import { fromStored, toStored } from '../stored.ts'
@@ -96,17 +97,23 @@ export const findExceptions = async (reference: Reference): Promise<ReportExcept
 
 const PAGE_SIZE = 100
 
+/** The key of an exception in the lists, by its time. */
+export const listKeyOf = ({ at, reference }: ReportException): string => keys.byTime(at, reference)
+
+const byKey = (one: ReportException, other: ReportException): number =>
+  listKeyOf(one) < listKeyOf(other) ? 1 : -1
+
 /** Lists exceptions of one status, by default newest first. The index may lag behind changes. */
 export async function* exceptionPages(
   status: ExceptionStatus,
-  span: db.Span = { from: new Date(0), before: new Date('9999-01-01') },
+  span: KeySpan = { from: new Date(0), before: new Date('9999-01-01') },
   isOldestFirst = false,
 ): AsyncGenerator<ReportException[]> {
   const query = db.spanQuery(keys.exceptions(status), span)
   const order = { ScanIndexForward: isOldestFirst, Limit: PAGE_SIZE }
   for await (const page of db.queryPages({ ...query, ...order })) {
     const items = await db.readMany(page.map(db.keyOf))
-    const exceptions = items.map(fromExceptionItem).sort(newestFirst)
+    const exceptions = items.map(fromExceptionItem).sort(byKey)
     yield isOldestFirst ? exceptions.reverse() : exceptions
   }
 }

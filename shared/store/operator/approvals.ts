@@ -6,6 +6,7 @@ import {
 } from '../../domain/operator/approval.ts'
 import { DAY_SECONDS, secondsAfter } from '../../domain/time.ts'
 import type { Jitter, Runtime } from '../../runtime.ts'
+import type { KeySpan } from '../key-span.ts'
 import { keys } from '../keys.ts'
 import { type SecretOwner, seal, unseal } from '../sealing.ts'
 import { putWith } from '../settings.ts'
@@ -78,13 +79,10 @@ export const findApproval = (id: ApprovalId) => db.find(keys.approval(id), fromI
 
 const PAGE_SIZE = 100
 
-/** Lists all requests, newest first, strongly consistent. */
-export async function* approvalPages(): AsyncGenerator<Approval[]> {
-  const pages = db.queryPages({
-    ...db.collectionQuery(keys.approvals),
-    ScanIndexForward: false,
-    Limit: PAGE_SIZE,
-  })
+/** Lists requests, newest first, strongly consistent; by default all. */
+export async function* approvalPages(span?: KeySpan): AsyncGenerator<Approval[]> {
+  const query = span ? db.timesQuery(keys.approvals.pk, span) : db.collectionQuery(keys.approvals)
+  const pages = db.queryPages({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })
   for await (const page of pages) yield page.map(fromItem)
 }
 

@@ -1,6 +1,6 @@
 import type { ApprovalId } from '../../domain/operator/approval.ts'
 import { type Change, changedFields, type Fields } from '../../domain/operator/change.ts'
-import { newestFirst } from '../../domain/time.ts'
+import { type KeySpan, keysWithin } from '../key-span.ts'
 import { keys } from '../keys.ts'
 import { fromStored } from '../stored.ts'
 import * as db from '../table.ts'
@@ -87,18 +87,30 @@ export async function* changeItemsWithin(span: db.Span) {
 
 type ChangeOwner = Pick<Recording, 'provider' | 'bank' | 'customer'>
 
-const listQuery = ({ customer, ...owner }: ChangeOwner) => {
-  if (customer) return db.customerQuery(keys.changesOfCustomer(customer))
+const listQuery = ({ customer, ...owner }: ChangeOwner, span: KeySpan) => {
+  if (customer) {
+    return db.customerQuery(keys.changesOfCustomer(customer), ...keysWithin('byTime', span))
+  }
   const list = keys.changesOf(owner)
-  return list && db.statusQuery(list)
+  return list && db.spanQuery(list, span)
 }
 
-/** Lists the newest changes, newest first: all, or those of one provider, bank or customer. */
-export const listChanges = async (owner: ChangeOwner, limit: number) => {
-  const list = listQuery(owner)
-  const newest = { ScanIndexForward: false, Limit: limit }
-  const items = list
-    ? await db.readMany((await db.queryAll({ ...list, ...newest })).map(db.keyOf))
-    : await db.queryAll({ ...db.collectionQuery(keys.changes), ...newest })
-  return items.map(fromItem).sort(newestFirst)
+const PAGE_SIZE = 100
+
+/** A change with its key, which begins with its time. */
+export type ListedChange = { key: string; change: Change }
+
+/** Lists changes, newest first: all, or those of one provider, bank or customer. */
+export async function* changePages(
+  owner: ChangeOwner,
+  span: KeySpan,
+): AsyncGenerator<ListedChange[]> {
+  const list = listQuery(owner, span)
+  const query = list ?? db.timesQuery(keys.changes.pk, span)
+  const pages = db.queryPages({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })
+  for await (const page of pages) {
+    const items = list ? await db.readMany(page.map(db.keyOf)) : page
+    const changes = items.map((item) => ({ key: String(item.sk), change: fromItem(item) }))
+    yield changes.sort((one, other) => (one.key < other.key ? 1 : -1))
+  }
 }

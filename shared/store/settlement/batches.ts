@@ -6,13 +6,14 @@ import { type Batch, isOpenBatch, openBatch, payoutUuid } from '../../domain/set
 import { takenFromCash } from '../../domain/settlement/payment.ts'
 import { type Day, fromIso, type Month } from '../../domain/time.ts'
 import type { Jitter, Runtime } from '../../runtime.ts'
-import { mapConcurrent } from '../concurrent.ts'
+import type { KeySpan } from '../key-span.ts'
 import { keys, sha256 } from '../keys.ts'
+import { mergeSorted } from '../merge-sorted.ts'
 import { currentGeneration } from '../operator/restores.ts'
 import * as db from '../table.ts'
 import { transactWrites, withConflictRetries } from '../transactions.ts'
 import { workQuery } from '../work-index.ts'
-import { fromBatchItem, toBatchItem } from './batch-item.ts'
+import { fromBatchItem, positionOf, toBatchItem } from './batch-item.ts'
 import { fundsChange } from './funding.ts'
 
 export const findBatch = (id: BatchId) => db.find(keys.batch(id), fromBatchItem)
@@ -129,21 +130,27 @@ export const replaceBatches = async (
 
 const idFrom = (pk: unknown): BatchId => String(pk).split('#')[1] as BatchId
 
-const PROVIDERS_AT_ONCE = 8
+const PAGE_SIZE = 20
 
-const positionIn = ({ byTime }: db.Item): string => String(byTime)
+/** The key of a batch in the list of several providers. */
+export const listKeyOf = (batch: Batch): string => `${positionOf(batch)}#${batch.provider}`
 
-/** Lists the newest batches of several providers. The index may lag. */
-export const listNewestBatches = async (
+const entryKeyOf = ({ byTime, byStatus }: db.Item): string =>
+  `${byTime}#${String(byStatus).split('#')[0]}`
+
+/** Lists the batches of several providers, newest first. The index may lag. */
+export async function* batchPages(
   providers: readonly ProviderId[],
-  limit: number,
-): Promise<Batch[]> => {
-  const lists = await mapConcurrent(providers, PROVIDERS_AT_ONCE, (provider) => {
-    const query = db.statusQuery(keys.batches(provider))
-    return db.queryAll({ ...query, ScanIndexForward: false, Limit: limit })
+  span: KeySpan,
+): AsyncGenerator<Batch[]> {
+  const lists = providers.map((provider) => {
+    const query = db.spanQuery(keys.batches(provider), span)
+    return db.queryPages({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })
   })
-  const newest = lists.flat().sort((a, b) => positionIn(b).localeCompare(positionIn(a)))
-  return findBatches(newest.slice(0, limit).map(({ pk }) => idFrom(pk)))
+  const order = { keyOf: entryKeyOf, isDescending: true, ahead: 1 }
+  for await (const page of mergeSorted(lists, order)) {
+    yield findBatches(page.map(({ pk }) => idFrom(pk)))
+  }
 }
 
 const readListed = async (query: db.QueryInput): Promise<Batch[]> =>

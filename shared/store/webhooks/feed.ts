@@ -167,6 +167,28 @@ export const listNewest = async (provider: ProviderId, limit: number): Promise<F
   return pages.flatMap(({ entries }) => entries.map(entryOf).reverse()).slice(0, limit)
 }
 
+export type ListedEvent = { key: string; entry: FeedEntry }
+
+/** The pages of feeds that one call of {@link listedEvents} reads. */
+const LISTED_AT_ONCE = 4
+
+/** Lists the events of a provider, newest first. Their keys are in the order of the feed. */
+export async function* listedEvents(
+  provider: ProviderId,
+  before: string,
+): AsyncGenerator<ListedEvent[]> {
+  const query = db.itemsQuery(pk(provider), 'sk <= :before', { ':before': before })
+  const pages = db.queryPages({ ...query, ScanIndexForward: false, Limit: LISTED_AT_ONCE })
+  for await (const part of pages) {
+    yield (part as FeedPage[]).flatMap(({ page, entries }) => {
+      const { sk } = keys.feedPage(provider, page)
+      return entries
+        .map((text, index) => ({ key: `${sk}#${index + 10}`, entry: entryOf(text) }))
+        .reverse()
+    })
+  }
+}
+
 /** The pages of the first call and of later ones: most readers need the newest ones only. */
 const CALL_FIRST = 2
 const CALL_MAX = 1_000
