@@ -1,4 +1,5 @@
 import type { VerbForm } from '../server/backend.ts'
+import { settings } from './client.ts'
 import type { Field } from './parts/field.tsx'
 import { settingOf } from './settings-of.ts'
 
@@ -13,6 +14,13 @@ type FormContent = {
 }
 
 export const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}`
+
+/** Returns the options of a verb with their labels. */
+export const fieldsOf = (noun: string, verb: string) =>
+  (settings.value?.forms[noun]?.[verb]?.fields ?? []).map((field) => ({
+    ...field,
+    label: sentence(field.name.replaceAll('-', ' ')),
+  }))
 
 /** Returns the fields of a verb. An empty one leaves its setting unchanged. */
 export const catalogueFields = (

@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals'
 import type { Exactly, NounName, OptionsOf, VerbName } from '../../shared/operator/results.ts'
-import type { DebitSummary } from '../../shared/views/operator/debit.ts'
 import type { ConsoleResult, ConsoleSettings } from '../server/backend.ts'
 
 /** The service's clock: ahead of this machine's by some milliseconds, or frozen. */
@@ -91,12 +90,12 @@ export const operate = <N extends NounName, V extends VerbName<N>, const O exten
   options: Exactly<O, N, V>,
 ) => call<ConsoleResult<N, V, O>>(noun, verb, options).then(({ data }) => data)
 
-export type ListedDebits = { debits: DebitSummary[]; isFirst: boolean; next: string | undefined }
+export type ListPage<T> = { rows: readonly T[]; isFirst: boolean; next: string | undefined }
 
-/** Lists a page of debits. @throws CallError with the refusal */
-export const listDebits = async (options: OptionsOf<'debit', 'list'>): Promise<ListedDebits> => {
-  const { data, next_cursor } = await call<DebitSummary[]>('debit', 'list', options)
-  return { debits: data, isFirst: !options.cursor, next: next_cursor }
+/** Lists a page of the objects of a noun. @throws CallError with the refusal */
+export const listPage = async <T>(noun: NounName, options: CallOptions): Promise<ListPage<T>> => {
+  const { data, next_cursor } = await call<T[]>(noun, 'list', options)
+  return { rows: data, isFirst: !options.cursor, next: next_cursor }
 }
 
 export const loadSettings = async (): Promise<void> => {

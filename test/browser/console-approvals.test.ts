@@ -61,7 +61,7 @@ test('a denied request shows its reason and runs nothing', async () => {
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Reason').fill('Wrong debit')
   await dialog.getByRole('button', { name: 'Deny' }).click()
-  await page.getByText('No request matches this filter').waitFor()
+  await page.getByText('No request matches these filters').waitFor()
   await page.getByLabel('Status').selectOption('denied')
   await row.getByText('Wrong debit').waitFor()
   expect((await service.show(reference)).status).toBe('completed')

@@ -22,24 +22,28 @@ export type FilterProps = {
   label: string
   /** Before they are loaded, the value in the address is the only option. */
   options?: Choices | undefined
+  /** The options are the objects that exist. */
+  object?: 'provider' | 'bank' | undefined
   /** The option without a value in the address; by default all. */
   initial?: string
   /** Of a filter that is text. */
   placeholder?: string
-  type?: 'date'
+  type?: 'date' | undefined
 }
 
-const LIMITS = ['100', '500', '1000']
-
-/** How many rows a list has. */
-export const limitFilter = (label = 'Newest'): FilterProps => ({
+/** How many rows a page has. */
+export const limitFilter: FilterProps = {
   name: 'limit',
-  label,
-  options: LIMITS,
+  label: 'Page of',
+  options: ['100', '500', '1000'],
   initial: '100',
-})
+}
 
-export const chosenLimit = (): { limit: string } => ({ limit: place.value.filters.limit ?? '100' })
+const ProviderFilter = (filter: FilterProps) => <Filter {...filter} options={useProviders()} />
+const BankFilter = (filter: FilterProps) => (
+  <Filter {...filter} options={useBanks()?.map(([identifier]) => identifier)} />
+)
+const filterKinds = { provider: ProviderFilter, bank: BankFilter } as const
 
 const Filter = ({ name, label, options, initial = '', placeholder, type }: FilterProps) => {
   const chosen = place.value.filters[name]
@@ -77,22 +81,23 @@ const Filter = ({ name, label, options, initial = '', placeholder, type }: Filte
   )
 }
 
-export const Filters = ({ of }: { of: readonly FilterProps[] }) => (
-  <div class="filters">
-    {of.map((filter) => (
-      <Filter key={filter.name} {...filter} />
-    ))}
-  </div>
-)
+export const Filters = ({ of }: { of: readonly FilterProps[] }) =>
+  of.length > 0 && (
+    <div class="filters">
+      {of.map((filter) => {
+        const Kind = filter.object ? filterKinds[filter.object] : Filter
+        return <Kind key={filter.name} {...filter} />
+      })}
+    </div>
+  )
 
 /** Returns the filters that have a value in the address. */
 export const chosen = <K extends string>(...names: readonly K[]): { [Name in K]?: string } => {
-  const values: { [Name in K]?: string } = {}
-  for (const name of names) {
+  const set = names.flatMap((name) => {
     const value = place.value.filters[name]
-    if (value) values[name] = value
-  }
-  return values
+    return value ? [[name, value]] : []
+  })
+  return Object.fromEntries(set)
 }
 
 /** Loads the identifiers of the providers. */

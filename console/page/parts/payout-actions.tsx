@@ -36,8 +36,6 @@ const payouts: Record<BatchResult['status'], PayoutCall | null> = {
   },
 }
 
-export const batchStatuses = Object.keys(payouts)
-
 /** The calls that the status of a batch allows. */
 export const PayoutActions = ({ batch, account, isReduced, reload }: PayoutActionsProps) => {
   const { id, provider, status, net, sealed_at } = batch

@@ -1,13 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { withSeparators } from '../amounts.ts'
-import { place } from '../route.ts'
 import type { Loaded } from '../use-operator.ts'
-import type { FilterProps } from './filters.tsx'
-import { Data, Empty, Panel, Screen, type ScreenProps } from './screen.tsx'
+import { Data } from './screen.tsx'
 
 export type Column<T> = {
   title: string
-  cell: (row: T) => ComponentChildren
+  cell: (row: T, reload: () => void) => ComponentChildren
   /** Amounts and counts are aligned to the right. */
   isNumber?: boolean
   /** Uses the whole width of a card. */
@@ -25,12 +23,15 @@ type TableProps<T> = {
   keyOf: (row: T) => string | number
   /** Tables below each other have the same columns. */
   isAligned?: boolean
+  /** Loads the rows again, after a call of a cell. */
+  reload?: () => void
   /** Shown if there are no rows. */
   children?: ComponentChildren
 }
 
 /** Shows rows; on a narrow screen each row is a card. */
-export function Table<T>({ label, columns, rows, keyOf, isAligned, children }: TableProps<T>) {
+export function Table<T>({ label, columns, rows, keyOf, isAligned, ...props }: TableProps<T>) {
+  const { reload = () => undefined, children } = props
   if (rows.length === 0 && children) return <>{children}</>
   return (
     <div class="scroll">
@@ -49,7 +50,7 @@ export function Table<T>({ label, columns, rows, keyOf, isAligned, children }: T
             <tr key={keyOf(row)}>
               {columns.map((column) => (
                 <td key={column.title} data-title={column.title} class={classOf(column)}>
-                  <span>{withSeparators(column.cell(row))}</span>
+                  <span>{withSeparators(column.cell(row, reload))}</span>
                 </td>
               ))}
             </tr>
@@ -64,38 +65,5 @@ type ListProps<T> = Omit<TableProps<T>, 'rows'> & { of: Loaded<readonly T[]> }
 
 /** Loaded rows as a table, or the children if there are none. */
 export function List<T>({ of, ...table }: ListProps<T>) {
-  return <Data of={of}>{(rows) => <Table {...table} rows={rows} />}</Data>
-}
-
-/** Says that the filters exclude every row. */
-export const NoMatch = ({ row }: { row: string }) => (
-  <Empty title={`No ${row} matches these filters`}>Clear a filter to see more.</Empty>
-)
-
-type ListScreenProps<T> = Omit<ScreenProps, 'children'> &
-  Omit<ListProps<T>, 'label'> & {
-    /** Names the table, if not as the screen. */
-    label?: string
-    title: string
-    filters?: readonly FilterProps[]
-    /** Shown if the filters exclude every row. */
-    noMatch?: ComponentChildren
-    /** Shown below the list. */
-    below?: ComponentChildren
-  }
-
-/** A screen with one list. */
-export function ListScreen<T>({ title, about, actions, below, ...props }: ListScreenProps<T>) {
-  const { label = title, filters = [], noMatch, children, ...list } = props
-  const isFiltered = filters.some(({ name, initial }) => !initial && place.value.filters[name])
-  return (
-    <Screen title={title} about={about} actions={actions} filters={filters}>
-      <Panel>
-        <List label={label} {...list}>
-          {isFiltered ? noMatch : children}
-        </List>
-      </Panel>
-      {below}
-    </Screen>
-  )
+  return <Data of={of}>{(rows) => <Table {...table} rows={rows} reload={of.reload} />}</Data>
 }

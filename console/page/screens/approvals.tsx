@@ -1,20 +1,13 @@
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { chosen, chosenLimit, limitFilter } from '../parts/filters.tsx'
+import { listScreen } from '../parts/list.tsx'
 import { DebitPayment, Payment } from '../parts/money.tsx'
-import { Data, Empty, Facts } from '../parts/screen.tsx'
-import { type Column, ListScreen } from '../parts/table.tsx'
+import { Data, Facts } from '../parts/screen.tsx'
+import type { Column } from '../parts/table.tsx'
 import { Countdown, Link, Status, Time } from '../parts/values.tsx'
 import { settingOf } from '../settings-of.ts'
-import { useLoaded, useOperator } from '../use-operator.ts'
-
-const statuses: Record<ApprovalResult['status'], true> = {
-  pending: true,
-  granted: true,
-  denied: true,
-  expired: true,
-}
+import { useLoaded } from '../use-operator.ts'
 
 type ApprovalProps = { approval: ApprovalResult }
 
@@ -153,31 +146,21 @@ const columns: Column<ApprovalResult>[] = [
   { title: '', cell: (approval) => <Decision approval={approval} /> },
 ]
 
-const noMatch = <Empty title="No request matches this filter">Clear the filter to see more.</Empty>
-
 /** Calls that a second operator must approve. */
-export const ApprovalsScreen = () => {
-  const options = { ...chosen('status'), ...chosenLimit() }
-  return (
-    <ListScreen
-      title="Approvals"
-      about={
-        isSandbox()
-          ? 'A second operator grants or denies a call. Enter another name under “Act as operator”.'
-          : 'A second operator grants or denies a call.'
-      }
-      filters={[{ name: 'status', label: 'Status', options: Object.keys(statuses) }, limitFilter()]}
-      label="Requests"
-      of={useOperator('approval', 'list', options, { entities: ['approval'] })}
-      columns={columns}
-      keyOf={({ id }) => id}
-      noMatch={noMatch}
-    >
-      <Empty title="No requests">
-        {isSandbox()
-          ? 'With “npm run sandbox -- --approvals”, a second operator approves calls that can redirect money.'
-          : 'A call that needs a second operator appears here.'}
-      </Empty>
-    </ListScreen>
-  )
-}
+export const ApprovalsScreen = listScreen({
+  title: 'Approvals',
+  about: () =>
+    `A second operator grants or denies a call.${
+      isSandbox() ? ' Enter another name under “Act as operator”.' : ''
+    }`,
+  label: 'Requests',
+  noun: 'approval',
+  row: 'request',
+  entities: ['approval'],
+  columns,
+  keyOf: ({ id }) => id,
+  empty: [
+    'No requests',
+    'A call that needs a second operator appears here; a sandbox asks with “npm run sandbox -- --approvals”.',
+  ],
+})

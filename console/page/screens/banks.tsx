@@ -1,9 +1,8 @@
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { Empty } from '../parts/screen.tsx'
-import { type Column, ListScreen } from '../parts/table.tsx'
+import { listScreen } from '../parts/list.tsx'
+import type { Column } from '../parts/table.tsx'
 import { Countdown, Link, Status, Time } from '../parts/values.tsx'
-import { useOperator } from '../use-operator.ts'
 
 const Behaviour = ({ bank: { connector, behaviour } }: { bank: BankResult }) => {
   if (connector !== 'sandbox') return null
@@ -33,7 +32,7 @@ const Health = ({ health: { state, since } }: Pick<BankResult, 'health'>) => (
   </>
 )
 
-const columnsWith = (onDone: () => void): Column<BankResult>[] => [
+const columns: Column<BankResult>[] = [
   {
     title: 'Bank',
     cell: ({ identifier, name }) => (
@@ -50,40 +49,36 @@ const columnsWith = (onDone: () => void): Column<BankResult>[] => [
   { title: 'Behaviour', cell: (bank) => <Behaviour bank={bank} /> },
   {
     title: '',
-    cell: ({ identifier, connector }) =>
+    cell: ({ identifier, connector }, reload) =>
       connector === 'sandbox' && (
         <OperatorAction
           label="Simulate"
           isSmall
           call={['bank', 'behave', { bank: identifier }]}
           done={`${identifier} behaves so.`}
-          onDone={onDone}
+          onDone={reload}
         />
       ),
   },
 ]
 
 /** The banks, and the behaviour of those of a sandbox. */
-export const BanksScreen = () => {
-  const banks = useOperator('bank', 'list', {}, { entities: ['bank', 'bank-health'] })
-  return (
-    <ListScreen
-      title="Banks"
-      about="A bank with the connector “sandbox” fails on demand. Functions of a stage know a change within 30 seconds."
-      actions={
-        <OperatorAction
-          label="New bank"
-          kind="primary"
-          call={['bank', 'create']}
-          done="The bank is created."
-          onDone={banks.reload}
-        />
-      }
-      of={banks}
-      columns={columnsWith(banks.reload)}
-      keyOf={({ identifier }) => identifier}
-    >
-      <Empty title="No banks yet">“New bank” creates one.</Empty>
-    </ListScreen>
-  )
-}
+export const BanksScreen = listScreen({
+  title: 'Banks',
+  about: () =>
+    'A bank with the connector “sandbox” fails on demand. Functions of a stage know a change within 30 seconds.',
+  noun: 'bank',
+  entities: ['bank', 'bank-health'],
+  actions: (reload) => (
+    <OperatorAction
+      label="New bank"
+      kind="primary"
+      call={['bank', 'create']}
+      done="The bank is created."
+      onDone={reload}
+    />
+  ),
+  columns,
+  keyOf: ({ identifier }) => identifier,
+  empty: ['No banks yet', '“New bank” creates one.'],
+})

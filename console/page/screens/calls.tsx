@@ -2,9 +2,10 @@ import type { NounName } from '../../../shared/operator/results.ts'
 import type { VerbForm } from '../../server/backend.ts'
 import { mayUse, settings } from '../client.ts'
 import { CatalogueAction } from '../parts/action.tsx'
+import { NoMatch } from '../parts/list.tsx'
 import { showResult } from '../parts/result.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
-import { type Column, NoMatch, Table } from '../parts/table.tsx'
+import { type Column, Table } from '../parts/table.tsx'
 import { place } from '../route.ts'
 
 type CallRow = VerbForm & { noun: string; verb: string }

@@ -1,9 +1,7 @@
 import type { ChangeResult } from '../../../shared/views/operator/change.ts'
-import { chosen, chosenLimit, limitFilter, useBanks, useProviders } from '../parts/filters.tsx'
-import { Empty } from '../parts/screen.tsx'
-import { type Column, ListScreen, NoMatch } from '../parts/table.tsx'
+import { listScreen } from '../parts/list.tsx'
+import type { Column } from '../parts/table.tsx'
 import { Link, Time } from '../parts/values.tsx'
-import { useOperator } from '../use-operator.ts'
 
 const Target = ({ target }: { target: string }) =>
   /^\w+-\d{8}-\w{6}$/.test(target) ? <Link id={target} /> : <span class="break">{target}</span>
@@ -59,28 +57,16 @@ const columns: Column<ChangeResult>[] = [
 ]
 
 /** The record of changes by operators. */
-export const ChangesScreen = () => {
-  const { provider } = chosen('provider')
-  const owner = provider ? { provider } : chosen('bank')
-  const options = { ...owner, ...chosenLimit() }
-  const changes = useOperator('change', 'list', options, { entities: ['change'] })
-  const providers = { name: 'provider', label: 'Provider', options: useProviders() }
-  const identifiers = useBanks()?.map(([identifier]) => identifier)
-  const banks = { name: 'bank', label: 'Bank', options: identifiers }
-  return (
-    <ListScreen
-      title="Operator changes"
-      about="Each change by an operator, newest first. Secrets show as set or changed."
-      filters={[providers, ...(provider ? [] : [banks]), limitFilter()]}
-      label="Changes"
-      of={changes}
-      columns={columns}
-      keyOf={({ at, noun, verb, target }) => `${at} ${noun} ${verb} ${target}`}
-      noMatch={<NoMatch row="change" />}
-    >
-      <Empty title="No changes by operators yet">
-        A call of the operator command or of this console appears here.
-      </Empty>
-    </ListScreen>
-  )
-}
+export const ChangesScreen = listScreen({
+  title: 'Operator changes',
+  about: () => 'Each change by an operator, newest first. Secrets show as set or changed.',
+  label: 'Changes',
+  noun: 'change',
+  entities: ['change'],
+  columns,
+  keyOf: ({ at, noun, verb, target }) => `${at} ${noun} ${verb} ${target}`,
+  empty: [
+    'No changes by operators yet',
+    'A call of the operator command or of this console appears here.',
+  ],
+})

@@ -4,29 +4,20 @@ import {
   type CallOptions,
   exchange,
   isSandbox,
-  type ListedDebits,
-  listDebits,
+  type ListPage,
   serviceNow,
   settings,
   tokenOf,
 } from '../client.ts'
-import { debitStatuses } from '../debit-statuses.ts'
 import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
-import {
-  chosen,
-  chosenLimit,
-  limitFilter,
-  serviceDay,
-  useBanks,
-  useProviders,
-} from '../parts/filters.tsx'
-import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
-import { type Column, NoMatch, Table } from '../parts/table.tsx'
+import { serviceDay } from '../parts/filters.tsx'
+import { listScreen, NoMatch } from '../parts/list.tsx'
+import { Empty, Panel } from '../parts/screen.tsx'
+import type { Column } from '../parts/table.tsx'
 import { Link, Status, Time } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
-import { place, setFilters } from '../route.ts'
-import { useCall } from '../use-operator.ts'
+import { place } from '../route.ts'
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
 
@@ -85,39 +76,8 @@ const Charge = () => {
   )
 }
 
-/** The searches, which a button removes; other filters have a control. */
-const searches = {
-  phone: 'Phone',
-  amount: 'Amount',
-  uuid: 'UUID',
-  'partner-reference': 'Provider’s reference',
-  'bank-reference': 'Bank’s reference',
-} as const
-
-const names = Object.keys(searches) as (keyof typeof searches)[]
-
-const Searches = () => {
-  const set = Object.entries(chosen(...names)) as [keyof typeof searches, string][]
-  if (set.length === 0) return null
-  return (
-    <div class="row">
-      {set.map(([name, value]) => (
-        <button
-          key={name}
-          type="button"
-          class="small text"
-          title="Remove this filter"
-          onClick={() => setFilters({ [name]: undefined })}
-        >
-          {searches[name]}: <strong>{value}</strong> ✕
-        </button>
-      ))}
-    </div>
-  )
-}
-
 /** A text that is no reference of a provider can be one of a bank, which is read debit by debit. */
-const NothingFound = () => {
+const nothingFound = () => {
   const { 'partner-reference': text } = place.value.filters
   if (!text) return <NoMatch row="debit" />
   const from = serviceDay(-7)
@@ -130,65 +90,32 @@ const NothingFound = () => {
   )
 }
 
-const Debits = ({ page: { debits, isFirst, next } }: { page: ListedDebits }) => {
-  const { filters } = place.value
-  const { limit: _, ...others } = filters
-  const isFiltered = Object.keys(others).length > 0
+const Chart = ({ rows, isFirst, next }: ListPage<DebitSummary>) => {
+  const isCurrent = isFirst && !place.value.filters.to
   return (
-    <>
-      {debits.length > 0 && (
-        <Panel title="Charged, completed and failed">
-          <DebitChart
-            debits={debits}
-            now={isFirst && !filters.to ? serviceNow() : Date.parse(debits[0]?.created_at ?? '')}
-            isPart={!isFirst || next !== undefined}
-          />
-        </Panel>
-      )}
-      <Panel>
-        <Table label="Debits" columns={columns} rows={debits} keyOf={({ reference }) => reference}>
-          {isFiltered ? (
-            <NothingFound />
-          ) : (
-            <Empty title="No debits yet">
-              {isSandbox()
-                ? 'Choose “New debit”, or charge through the API; the debit appears here at once.'
-                : 'A debit appears here within seconds of its charge.'}
-            </Empty>
-          )}
-        </Table>
-        <nav class="row pages" aria-label="Pages">
-          {!isFirst && <a href={linkTo('debits', '', { ...filters, cursor: undefined })}>Newest</a>}
-          {next && <a href={linkTo('debits', '', { ...filters, cursor: next })}>Older</a>}
-        </nav>
-      </Panel>
-    </>
+    <Panel title="Charged, completed and failed">
+      <DebitChart
+        debits={rows}
+        now={isCurrent ? serviceNow() : Date.parse(rows[0]?.created_at ?? '')}
+        isPart={!isFirst || next !== undefined}
+      />
+    </Panel>
   )
 }
 
 /** The debits of all providers by the filters of the service, live. */
-export const DebitsScreen = () => {
-  const filters = chosen('provider', 'status', 'bank', 'from', 'to', 'cursor', ...names)
-  const options = { ...filters, ...chosenLimit() }
-  const page = useCall(['debit', 'list', options, 'page'], () => listDebits(options), {
-    entities: ['debit'],
-  })
-  return (
-    <Screen
-      title="Debits"
-      about="Newest first, updated as they change. Times are UTC."
-      actions={isSandbox() && <Charge />}
-      filters={[
-        { name: 'status', label: 'Status', options: Object.keys(debitStatuses) },
-        { name: 'provider', label: 'Provider', options: useProviders() },
-        { name: 'bank', label: 'Bank', options: useBanks()?.map(([bank]) => bank) },
-        { name: 'from', label: 'From', type: 'date' },
-        { name: 'to', label: 'To', type: 'date' },
-        limitFilter('Page of'),
-      ]}
-    >
-      <Searches />
-      <Data of={page}>{(shown) => <Debits page={shown} />}</Data>
-    </Screen>
-  )
-}
+export const DebitsScreen = listScreen({
+  title: 'Debits',
+  about: () => 'Newest first, updated as they change. Times are UTC.',
+  noun: 'debit',
+  entities: ['debit'],
+  actions: () => isSandbox() && <Charge />,
+  above: (page) => page.rows.length > 0 && <Chart {...page} />,
+  columns,
+  keyOf: ({ reference }) => reference,
+  noMatch: nothingFound,
+  empty: [
+    'No debits yet',
+    'A debit appears here within seconds of its charge. In a sandbox, “New debit” charges a customer.',
+  ],
+})

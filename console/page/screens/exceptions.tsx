@@ -1,16 +1,10 @@
-import type {
-  ExceptionKind,
-  ExceptionRows,
-  ExceptionStatus,
-} from '../../../shared/domain/debits/exception.ts'
+import type { ExceptionKind, ExceptionRows } from '../../../shared/domain/debits/exception.ts'
 import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { chosen, chosenLimit, limitFilter } from '../parts/filters.tsx'
+import { listScreen } from '../parts/list.tsx'
 import { DebitPayment } from '../parts/money.tsx'
-import { Empty } from '../parts/screen.tsx'
-import { type Column, ListScreen, NoMatch } from '../parts/table.tsx'
+import type { Column } from '../parts/table.tsx'
 import { Code, Link, prettyJson, Status, Time } from '../parts/values.tsx'
-import { useOperator } from '../use-operator.ts'
 
 type KindRow<K extends ExceptionKind> = Pick<ExceptionRows[K], 'source' | 'refund'> & {
   title: string
@@ -30,8 +24,6 @@ const sources: Record<ExceptionRows[ExceptionKind]['source'], string> = {
   refund: 'Failure',
   request: 'Reason of the provider',
 }
-
-const statuses: Record<ExceptionStatus, true> = { open: true, resolved: true }
 
 const Kind = ({ exception: { kind, meaning, code, details, report, request } }: ExceptionProps) => {
   const row = kinds[kind]
@@ -128,32 +120,17 @@ const columns: Column<ExceptionResult>[] = [
   { title: '', cell: (exception) => <Actions exception={exception} /> },
 ]
 
-const filters = [
-  { name: 'status', label: 'Status', options: Object.keys(statuses) },
-  {
-    name: 'kind',
-    label: 'Kind',
-    options: Object.entries(kinds).map(([kind, { title }]) => [kind, title] as const),
-  },
-  limitFilter(),
-]
-
 /** Rejected bank reports, failed refunds and reversal requests of all providers. */
-export const ExceptionsScreen = () => {
-  const options = { ...chosen('status', 'kind'), ...chosenLimit() }
-  return (
-    <ListScreen
-      title="Exceptions"
-      about="Rejected bank reports, failed refunds and requests of providers. An operator resolves each."
-      filters={filters}
-      of={useOperator('exception', 'list', options, { entities: ['exception'] })}
-      columns={columns}
-      keyOf={({ reference, kind, at }) => `${reference} ${kind} ${at}`}
-      noMatch={<NoMatch row="exception" />}
-    >
-      <Empty title="No exceptions">
-        A rejected bank report, a failed refund or a reversal request appears here at once.
-      </Empty>
-    </ListScreen>
-  )
-}
+export const ExceptionsScreen = listScreen({
+  title: 'Exceptions',
+  about: () =>
+    'Rejected bank reports, failed refunds and requests of providers. An operator resolves each.',
+  noun: 'exception',
+  entities: ['exception'],
+  columns,
+  keyOf: ({ reference, kind, at }) => `${reference} ${kind} ${at}`,
+  empty: [
+    'No exceptions',
+    'A rejected bank report, a failed refund or a reversal request appears here at once.',
+  ],
+})

@@ -9,10 +9,11 @@ import { accountName, balanceText } from '../ledger-texts.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { CsvButton } from '../parts/csv-button.tsx'
 import { chosenDay, DayFilter } from '../parts/filters.tsx'
+import { ListPanel } from '../parts/list.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
-import { type Column, List, Table } from '../parts/table.tsx'
+import { type Column, Table } from '../parts/table.tsx'
 import { dayText, Link, Time } from '../parts/values.tsx'
-import { useLoaded, useOperator } from '../use-operator.ts'
+import { useLoaded } from '../use-operator.ts'
 
 /** The code, for the command, appears below the pointer. */
 const AccountName = ({ of: account = '' }: { of: string | undefined }) => (
@@ -122,36 +123,28 @@ const fundingColumns: Column<FundingResult>[] = [
 ]
 
 /** The cash that banks have remitted. */
-const Fundings = ({ date }: { date: string }) => {
-  const fundings = useOperator('funding', 'list', {}, { entities: ['funding'] })
-  return (
-    <Panel
-      title="Remittances of banks"
-      actions={
-        <OperatorAction
-          label="Record a remittance"
-          call={['funding', 'record']}
-          about="Records cash that a bank has sent to the service. A repeated reference changes nothing."
-          values={{ date }}
-          movesMoney
-          done={({ amount, bank }) => `${amount} GHS of ${bank} are recorded.`}
-          onDone={fundings.reload}
-        />
-      }
-    >
-      <List
-        label="Remittances"
-        of={fundings}
-        columns={fundingColumns}
-        keyOf={({ bank, reference }) => `${bank} ${reference}`}
-      >
-        <Empty title="No remittances yet">
-          Record the cash that a bank sends for completed debits.
-        </Empty>
-      </List>
-    </Panel>
-  )
-}
+const Fundings = ({ date }: { date: string }) => (
+  <ListPanel
+    label="Remittances"
+    noun="funding"
+    row="remittance"
+    entities={['funding']}
+    actions={(reload) => (
+      <OperatorAction
+        label="Record a remittance"
+        call={['funding', 'record']}
+        about="Records cash that a bank has sent to the service. A repeated reference changes nothing."
+        values={{ date }}
+        movesMoney
+        done={({ amount, bank }) => `${amount} GHS of ${bank} are recorded.`}
+        onDone={reload}
+      />
+    )}
+    columns={fundingColumns}
+    keyOf={({ bank, reference }) => `${bank} ${reference}`}
+    empty={['No remittances yet', 'Record the cash that a bank sends for completed debits.']}
+  />
+)
 
 /** The balances and the journal of a day. */
 export const LedgerScreen = () => {

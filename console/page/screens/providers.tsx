@@ -1,9 +1,8 @@
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { Empty } from '../parts/screen.tsx'
-import { type Column, ListScreen } from '../parts/table.tsx'
+import { listScreen } from '../parts/list.tsx'
+import type { Column } from '../parts/table.tsx'
 import { Link, Status, Time } from '../parts/values.tsx'
-import { useOperator } from '../use-operator.ts'
 
 const columns: Column<ProviderResult>[] = [
   {
@@ -27,26 +26,21 @@ const columns: Column<ProviderResult>[] = [
 ]
 
 /** The payment providers. */
-export const ProvidersScreen = () => {
-  const providers = useOperator('provider', 'list', {}, { entities: ['provider'] })
-  return (
-    <ListScreen
-      title="Providers"
-      about="The payment providers with their settings, credentials and limits."
-      actions={
-        <OperatorAction
-          label="New provider"
-          kind="primary"
-          call={['provider', 'create']}
-          done="The provider is created."
-          onDone={providers.reload}
-        />
-      }
-      of={providers}
-      columns={columns}
-      keyOf={({ id }) => id}
-    >
-      <Empty title="No providers yet">“New provider” creates one.</Empty>
-    </ListScreen>
-  )
-}
+export const ProvidersScreen = listScreen({
+  title: 'Providers',
+  about: () => 'The payment providers with their settings, credentials and limits.',
+  noun: 'provider',
+  entities: ['provider'],
+  actions: (reload) => (
+    <OperatorAction
+      label="New provider"
+      kind="primary"
+      call={['provider', 'create']}
+      done="The provider is created."
+      onDone={reload}
+    />
+  ),
+  columns,
+  keyOf: ({ id }) => id,
+  empty: ['No providers yet', '“New provider” creates one.'],
+})

@@ -4,14 +4,13 @@ import { isAboveZero, sumOf } from '../amounts.ts'
 import { type CallOptions, isSandbox, operate } from '../client.ts'
 import { dueBatches } from '../due-batches.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { chosen, chosenLimit, limitFilter, serviceDay, useProviders } from '../parts/filters.tsx'
+import { chosen, serviceDay } from '../parts/filters.tsx'
+import { listScreen } from '../parts/list.tsx'
 import { Payment } from '../parts/money.tsx'
-import { batchStatuses } from '../parts/payout-actions.tsx'
-import { Data, Empty, Figures, Panel, Screen } from '../parts/screen.tsx'
-import { type Column, NoMatch, Table } from '../parts/table.tsx'
+import { Data, Figures, Panel } from '../parts/screen.tsx'
+import { type Column, Table } from '../parts/table.tsx'
 import { dayText, Link, Status } from '../parts/values.tsx'
-import { place } from '../route.ts'
-import { useLoaded, useOperator } from '../use-operator.ts'
+import { useLoaded } from '../use-operator.ts'
 
 /** Why a batch is not paid, or how it was completed. */
 const Note = ({ batch }: { batch: BatchResult }) => {
@@ -129,49 +128,28 @@ const Day = ({ day, batches }: { day: string; batches: readonly BatchResult[] })
   )
 }
 
-const Days = ({ batches }: { batches: readonly BatchResult[] }) => {
-  const { status = '' } = place.value.filters
-  const shown = batches.filter((batch) => !status || batch.status === status)
-  const days = [...new Set(shown.map(({ date }) => date))]
-  if (days.length === 0) {
-    return (
-      <Panel>
-        {batches.length > 0 ? (
-          <NoMatch row="batch" />
-        ) : (
-          <Empty title="No batches yet">
-            A nightly run settles the completed debits of the day before. “Run a day” settles now.
-          </Empty>
-        )}
-      </Panel>
-    )
-  }
-  return (
-    <div class="stack">
-      {days.map((day) => (
-        <Day key={day} day={day} batches={shown.filter(({ date }) => date === day)} />
-      ))}
-    </div>
-  )
-}
+const Days = ({ rows }: { rows: readonly BatchResult[] }) => (
+  <div class="stack">
+    {[...new Set(rows.map(({ date }) => date))].map((day) => (
+      <Day key={day} day={day} batches={rows.filter(({ date }) => date === day)} />
+    ))}
+  </div>
+)
 
-/** The newest batches of all providers by settlement day. */
-export const SettlementScreen = () => {
-  const options = { ...chosen('provider'), ...chosenLimit() }
-  const batches = useOperator('settlement', 'list', options, { entities: ['batch'] })
-  const providers = useProviders()
-  return (
-    <Screen
-      title="Settlement"
-      about="The newest batches by settlement day, in GHS. A payout starts the day after."
-      actions={<Run />}
-      filters={[
-        { name: 'status', label: 'Status', options: batchStatuses },
-        { name: 'provider', label: 'Provider', options: providers },
-        limitFilter(),
-      ]}
-    >
-      <Data of={batches}>{(rows) => <Days batches={rows} />}</Data>
-    </Screen>
-  )
-}
+/** The batches of all providers by settlement day. */
+export const SettlementScreen = listScreen({
+  title: 'Settlement',
+  about: () => 'The newest batches by settlement day, in GHS. A payout starts the day after.',
+  label: 'Batches',
+  noun: 'settlement',
+  row: 'batch',
+  entities: ['batch'],
+  actions: () => <Run />,
+  columns,
+  keyOf: ({ id }) => id,
+  draw: Days,
+  empty: [
+    'No batches yet',
+    'A nightly run settles the completed debits of the day before. “Run a day” settles now.',
+  ],
+})

@@ -2,22 +2,15 @@ import type { DeliveryResult } from '../../../shared/views/delivery.ts'
 import type { WebhookResult } from '../../../shared/views/operator/webhook.ts'
 import { serviceNow } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
-import { chosen } from '../parts/filters.tsx'
-import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
-import { type Column, List } from '../parts/table.tsx'
+import { ListPanel } from '../parts/list.tsx'
+import { Data, Facts, Panel, Screen } from '../parts/screen.tsx'
+import type { Column } from '../parts/table.tsx'
 import { Status, Time } from '../parts/values.tsx'
-import { linkBackTo, place, setFilters } from '../route.ts'
+import { linkBackTo, place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
 import { attemptColumns, debitColumn, eventColumn, pingText } from './webhooks.tsx'
 
-const deliveryStatuses: Record<DeliveryResult['status'], true> = {
-  pending: true,
-  delivered: true,
-  failed: true,
-  abandoned: true,
-}
-
-const columnsWith = (reload: () => void): Column<DeliveryResult>[] => [
+const columns: Column<DeliveryResult>[] = [
   debitColumn,
   eventColumn,
   { title: 'Status', cell: ({ status }) => <Status value={status} /> },
@@ -25,7 +18,7 @@ const columnsWith = (reload: () => void): Column<DeliveryResult>[] => [
   { title: 'Delivered', cell: ({ delivered_at }) => delivered_at && <Time at={delivered_at} /> },
   {
     title: '',
-    cell: ({ id }) => (
+    cell: ({ id }, reload) => (
       <OperatorAction
         label="Redeliver"
         isSmall
@@ -109,58 +102,33 @@ type CallsProps = { provider: string; webhook: WebhookResult | undefined; reload
 /** One webhook with its newest deliveries. */
 export const WebhookScreen = () => {
   const provider = place.value.id
-  const { status } = chosen('status')
   const webhook = useOperator(
     'webhook',
     'show',
     { provider },
     { entities: ['webhook', 'webhook-health'], key: provider },
   )
-  const options = { provider, ...chosen('status') }
-  const entities = ['delivery', 'receipt', 'feed-page']
-  const deliveries = useOperator('delivery', 'list', options, { entities })
-  const reload = (): void => {
-    webhook.reload()
-    deliveries.reload()
-  }
   return (
     <Screen
       title={`Webhook of ${provider}`}
       about={<a href={linkBackTo('webhooks')}>All webhooks</a>}
-      actions={<Calls provider={provider} webhook={webhook.data} reload={reload} />}
+      actions={<Calls provider={provider} webhook={webhook.data} reload={webhook.reload} />}
     >
       <Panel title="Settings and health">
         <Data of={webhook}>{(shown) => <Settings webhook={shown} />}</Data>
       </Panel>
-      <Panel
-        title="Deliveries"
-        actions={
-          <fieldset class="row" aria-label="Status">
-            {['', ...Object.keys(deliveryStatuses)].map((value) => (
-              <button
-                key={value}
-                type="button"
-                class="small"
-                aria-pressed={(status ?? '') === value}
-                onClick={() => setFilters({ status: value || undefined })}
-              >
-                {value || 'all'}
-              </button>
-            ))}
-          </fieldset>
-        }
-      >
-        <List
-          label="Deliveries"
-          of={deliveries}
-          columns={columnsWith(deliveries.reload)}
-          keyOf={({ id }) => id}
-        >
-          <Empty title={status ? `No delivery is ${status}` : 'No deliveries yet'}>
-            A delivery appears here with the next event of a debit of {provider}.
-          </Empty>
-        </List>
-      </Panel>
+      <ListPanel
+        label="Deliveries"
+        noun="delivery"
+        options={{ provider }}
+        entities={['delivery', 'receipt', 'feed-page']}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={[
+          'No deliveries yet',
+          `A delivery appears here with the next event of a debit of ${provider}.`,
+        ]}
+      />
     </Screen>
   )
 }

@@ -2,10 +2,11 @@ import type { DeliveryResult, PingResult } from '../../../shared/views/delivery.
 import type { WebhookSummary } from '../../../shared/views/operator/webhook.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
+import { listScreen } from '../parts/list.tsx'
 import { Empty, Panel } from '../parts/screen.tsx'
-import { type Column, List, ListScreen } from '../parts/table.tsx'
+import { type Column, List } from '../parts/table.tsx'
 import { Countdown, Link, Status, Time } from '../parts/values.tsx'
-import { useLoaded, useOperator } from '../use-operator.ts'
+import { useLoaded } from '../use-operator.ts'
 
 export const pingText = ({ delivered, response_code, cause, duration_ms }: PingResult): string =>
   delivered
@@ -123,22 +124,17 @@ const PendingRetries = ({ webhooks }: { webhooks: readonly WebhookSummary[] }) =
 }
 
 /** The webhooks of all providers with their health. */
-export const WebhooksScreen = () => {
-  const entities = ['webhook', 'webhook-health']
-  const webhooks = useOperator('webhook', 'list', {}, { entities })
-  return (
-    <ListScreen
-      title="Webhooks"
-      about="The service sends the events of a provider’s debits to its webhook."
-      actions={<SetWebhook onDone={webhooks.reload} />}
-      of={webhooks}
-      columns={columns}
-      keyOf={({ provider }) => provider}
-      below={mayUse('delivery') && webhooks.data && <PendingRetries webhooks={webhooks.data} />}
-    >
-      <Empty title="No provider has a webhook">
-        Choose “Set a webhook” to send the events of a provider to a URL.
-      </Empty>
-    </ListScreen>
-  )
-}
+export const WebhooksScreen = listScreen({
+  title: 'Webhooks',
+  about: () => 'The service sends the events of a provider’s debits to its webhook.',
+  noun: 'webhook',
+  entities: ['webhook', 'webhook-health'],
+  actions: (reload) => <SetWebhook onDone={reload} />,
+  columns,
+  keyOf: ({ provider }) => provider,
+  below: ({ rows }) => mayUse('delivery') && <PendingRetries webhooks={rows} />,
+  empty: [
+    'No provider has a webhook',
+    'Choose “Set a webhook” to send the events of a provider to a URL.',
+  ],
+})
