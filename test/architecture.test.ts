@@ -88,7 +88,7 @@ const allowedImports = Object.groupBy(
     sdk/typescript/examples/    sdk/typescript/src/ express node:
     console/server/             ./api/reply-headers.ts ./domain/ ./operator/ esbuild node: valibot
     console/page/               ./domain/ ./views/ ./operator/results.ts console/server/backend.ts console/server/live.ts
-    console/page/               @preact/signals preact uplot
+    console/page/               @preact/signals preact
     sandbox/aws/                ./queues/messages.ts ./runtime.ts infra/definitions/ @aws-sdk/ aws-lambda croner node:
     sandbox/aws/                tinyqueue
     sandbox/localstack/         sandbox/aws/scheduler.ts sandbox/start-failure.ts infra/bundles/ infra/definitions/
@@ -206,7 +206,7 @@ test('the page of the console imports only types from the service, and uses noth
   const files = code.filter((file) => file.startsWith('console/page/'))
   const bundled = files.flatMap((file) => [...packagesOf(file)])
   const others = new Set(bundled.filter((name) => !files.includes(name)))
-  expect([...others].sort()).toEqual(['@preact/signals', 'preact', 'preact/hooks', 'uplot'])
+  expect([...others].sort()).toEqual(['@preact/signals', 'preact', 'preact/hooks'])
   const node = /\b(?:process|Buffer|global)\b\.|\b(?:setImmediate|require)\(/
   expect(files.filter((file) => node.test(read(file)))).toEqual([])
 })

@@ -3,6 +3,7 @@ import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { actingAs, isClockFrozen, isSandbox, loadSettings, mayUse, settings } from './client.ts'
 import { connect, isConnected } from './live.ts'
+import { DeliveryDrawer } from './parts/delivery-drawer.tsx'
 import { Result } from './parts/result.tsx'
 import { Empty, Failure } from './parts/screen.tsx'
 import { Search } from './parts/search.tsx'
@@ -142,6 +143,7 @@ const Console = () => {
           )}
         </main>
       </div>
+      <DeliveryDrawer />
       <Result />
       <Toasts />
     </>

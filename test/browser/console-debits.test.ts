@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { useReceiver } from '../support/receiver.ts'
-import { SILENT } from '../support/requests.ts'
+import { type Answer, useReceiver } from '../support/receiver.ts'
+import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
 import { rowsOf, useConsole } from './console.ts'
@@ -24,7 +24,11 @@ test('a debit is charged in a dialog and appears in the empty list and in the ch
   await dialog.getByLabel('Amount in GHS').fill('12.50')
   await dialog.getByRole('button', { name: 'New debit' }).click()
   await rowsOf(page, 'Debits').filter({ hasText: '12.50' }).waitFor()
-  await page.getByRole('img', { name: '1 debits charged, 0 completed, 0 failed' }).waitFor()
+  const chart = page.getByRole('img', { name: '1 debits charged, 0 completed, 0 failed' })
+  await chart.getByText('4', { exact: true }).waitFor()
+  const labels = await chart.locator('.times small').allInnerTexts()
+  expect(labels).toEqual(Array(5).fill(expect.stringMatching(/^\d\d:\d\d$/)))
+  expect(new Set(labels).size).toBe(5)
   await page.getByRole('status').getByText('Live').waitFor()
 })
 
@@ -149,23 +153,41 @@ test('the operator completes a debit of a bank without a token', async () => {
   await page.getByText('operator:local:').waitFor()
 })
 
-test('a debit has its deliveries with attempts and bodies, which are sent again', async () => {
+test('a delivery opens in a drawer with each attempt, and is sent again', async () => {
   const path = '/console'
   const url = receiver.url(path)
-  receiver.script(path, 500)
-  await service.call('webhook', 'set', { provider: 'other', url, events: 'transaction.created' })
-  const { reference } = await service.charge({ phone_number: SILENT }, 'sk_sandbox_other')
+  let isUp = false
+  const answer: Answer = (response) =>
+    response.writeHead(isUp ? 204 : 500).end(isUp ? '' : '<h1>Down</h1>')
+  receiver.script(path, ...Array<Answer>(20).fill(answer))
+  await service.call('webhook', 'set', { provider: 'other', url, events: 'transaction.failed' })
+  const { reference } = await service.charge({ phone_number: FAILS_AT_ONCE }, 'sk_sandbox_other')
   const page = await openScreen(`debit/${reference}`)
-  await page.getByText('2 of 3 attempts').waitFor()
-  await page.getByText('Attempts and bodies').click()
-  await page.getByText('HTTP 500').waitFor()
-  await page.getByRole('region', { name: 'Sent body' }).getByText('"+233*****4444"').waitFor()
-  await page.getByText('Headers and response').first().click()
-  await page.getByText('X-SVC-Event-ID').first().waitFor()
+  await page.getByText(/\d of 11 attempts, next/).waitFor()
+  await page.getByRole('link', { name: 'transaction.failed' }).click()
+  const drawer = page.getByRole('dialog', { name: /^Delivery / })
+  await drawer.getByText(/\d of 11 attempts, next in \d+ s/).waitFor()
+  await drawer.getByRole('button', { name: '1 HTTP 500' }).click()
+  await drawer.getByRole('region', { name: 'Body of the response' }).getByText('<h1>').waitFor()
+  await drawer.getByRole('region', { name: 'Body of the request' }).getByText('****0001').waitFor()
+  const headers = drawer.getByRole('region', { name: 'Headers of the request' })
+  await headers.getByText('X-SVC-Event-ID').waitFor()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await drawer.getByRole('button', { name: 'Copy as curl' }).click()
+  await page.getByText('Copied. Set URL').waitFor()
+  const copied = () => page.evaluate('navigator.clipboard.readText()')
+  expect(await copied()).toMatch(/^curl -X POST "\$URL".* -H 'X-SVC-Event: .*--data-raw '\{/s)
+  await drawer.getByRole('button', { name: 'Copy response' }).click()
+  await eventually(async () => expect(await copied()).toBe('<h1>Down</h1>'))
   expect(await legibilityFindings(page)).toEqual([])
-  await page.getByRole('button', { name: 'Redeliver' }).click()
-  await page.getByText('3 of 3 attempts').waitFor()
-  expect(receiver.received.filter((request) => request.path === path)).toHaveLength(3)
+  isUp = true
+  await drawer.getByRole('button', { name: 'Redeliver' }).click()
+  await drawer.getByRole('button', { name: 'HTTP 204' }).click()
+  await drawer.getByText('The response has no body').waitFor()
+  await drawer.getByText('delivered', { exact: true }).waitFor()
+  await page.keyboard.press('Escape')
+  await drawer.waitFor({ state: 'detached' })
+  expect(page.url()).not.toContain('delivery=')
 })
 
 test('a debit with a report that contradicts its outcome has an exception', async () => {
@@ -250,7 +272,25 @@ test('the keyboard reaches the screens and skips to the content', async () => {
   await page.getByRole('link', { name: 'Webhooks' }).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
-  expect(await page.title()).toContain('Webhooks')
+  const title = 'Webhooks · sandbox · Debit collection'
+  await eventually(async () => expect(await page.title()).toBe(title))
+})
+
+test('the console of production has a border and a title of its own', async () => {
+  const sandbox = await openScreen('banks')
+  const borderOf = (page: typeof sandbox) =>
+    page.evaluate("getComputedStyle(document.querySelector('header.side')).borderTopWidth")
+  expect(await borderOf(sandbox)).toBe('0px')
+  const page = await openScreen('nothing')
+  await page.route('**/console/settings', async (route) => {
+    const response = await route.fetch()
+    const { data, ...reply } = await response.json()
+    await route.fulfill({ response, json: { ...reply, data: { ...data, stage: 'production' } } })
+  })
+  await page.reload()
+  await page.getByText('stage production').waitFor()
+  expect(await borderOf(page)).toBe('5px')
+  expect(await page.title()).toBe('Not found · production · Debit collection')
 })
 
 test('a screen that does not exist says so', async () => {

@@ -123,6 +123,12 @@ export const prettyJson = (text: string): string => {
   }
 }
 
+/** Shows tags and line breaks of a receiver's text, which the service has escaped. */
+export const receivedText = (text: string): string =>
+  prettyJson(
+    text.replaceAll(/\\u00(3c|3e|26|0a|09)/g, (_, hex) => String.fromCharCode(Number(`0x${hex}`))),
+  )
+
 export const headersText = (headers: readonly (readonly [string, string])[]): string =>
   headers.map(([name, value]) => `${name}: ${value}`).join('\n')
 

@@ -6,10 +6,10 @@ import { isSandbox } from '../client.ts'
 import { displayOf } from '../debit-statuses.ts'
 import { OperatorAction } from '../parts/action.tsx'
 import { DebitActions } from '../parts/debit-actions.tsx'
-import { DeliveryLog } from '../parts/delivery-log.tsx'
+import { DeliveryLink } from '../parts/delivery-drawer.tsx'
 import { DebitPayment } from '../parts/money.tsx'
 import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
-import { Code, Link, Status, Time } from '../parts/values.tsx'
+import { Code, Countdown, Link, Status, Time } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { linkBackTo, place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
@@ -50,25 +50,36 @@ const Entry = ({ entry, children }: { entry: HistoryEntry; children: ComponentCh
   )
 }
 
-const Timeline = ({ debit, deliveries, reload }: TimelineProps) => (
+const Delivery = ({ delivery }: { delivery: DeliveryWithAttempts }) => (
+  <p class="delivery row">
+    <Status value={delivery.status} />
+    <DeliveryLink id={delivery.id}>{delivery.event}</DeliveryLink>
+    <small>
+      {delivery.attempt_count} of {delivery.max_attempts} attempts
+      {delivery.next_attempt_at && (
+        <>
+          , next <Countdown at={delivery.next_attempt_at} />
+        </>
+      )}
+    </small>
+  </p>
+)
+
+const Timeline = ({ debit, deliveries }: TimelineProps) => (
   <ol class="timeline">
     {debit.history.map((entry) => (
       <Entry key={entry.n} entry={entry}>
         {deliveries
           .filter(({ event }) => event === entry.event)
           .map((delivery) => (
-            <DeliveryLog key={delivery.id} delivery={delivery} onDone={reload} />
+            <Delivery key={delivery.id} delivery={delivery} />
           ))}
       </Entry>
     ))}
   </ol>
 )
 
-type TimelineProps = {
-  debit: DebitResult
-  deliveries: readonly DeliveryWithAttempts[]
-  reload: () => void
-}
+type TimelineProps = { debit: DebitResult; deliveries: readonly DeliveryWithAttempts[] }
 
 const mayRetry: Record<NonNullable<DebitResult['refund']>['status'], boolean> = {
   pending: false,
@@ -198,7 +209,7 @@ export const DebitScreen = () => {
         {(shown) => (
           <div class="split">
             <Panel title="Timeline">
-              <Timeline debit={shown} deliveries={log.data ?? []} reload={reload} />
+              <Timeline debit={shown} deliveries={log.data ?? []} />
               {log.data?.length === 0 && (
                 <Empty title="Nothing was sent">
                   The provider has no webhook for these events.

@@ -2,6 +2,7 @@ import type { DeliveryResult, PingResult } from '../../../shared/views/delivery.
 import type { WebhookSummary } from '../../../shared/views/operator/webhook.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
 import { OperatorAction } from '../parts/action.tsx'
+import { DeliveryLink } from '../parts/delivery-drawer.tsx'
 import { listScreen } from '../parts/list.tsx'
 import { Empty, Panel } from '../parts/screen.tsx'
 import { type Column, List } from '../parts/table.tsx'
@@ -62,7 +63,7 @@ export const debitColumn: Column<DeliveryResult> = {
 
 export const eventColumn: Column<DeliveryResult> = {
   title: 'Event',
-  cell: ({ event }) => <span class="mono">{event}</span>,
+  cell: ({ id, event }) => <DeliveryLink id={id}>{event}</DeliveryLink>,
 }
 
 export const attemptColumns: Column<DeliveryResult>[] = [
