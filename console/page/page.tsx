@@ -3,13 +3,14 @@ import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { actingAs, isClockFrozen, isSandbox, loadSettings, mayUse, settings } from './client.ts'
 import { connect, isConnected } from './live.ts'
+import { openAt, useMatters } from './matters.tsx'
 import { DeliveryDrawer } from './parts/delivery-drawer.tsx'
 import { Result } from './parts/result.tsx'
 import { Empty, Failure } from './parts/screen.tsx'
 import { Search } from './parts/search.tsx'
 import { Toasts } from './parts/toasts.tsx'
 import { ServiceTime } from './parts/values.tsx'
-import { pending, usePending } from './pending.ts'
+import { usePending } from './pending.ts'
 import { linkTo } from './place.ts'
 import { place, scrollTop } from './route.ts'
 import { type ScreenRow, screenGroups, screens } from './screens.ts'
@@ -31,9 +32,8 @@ const Links = ({ current }: { current: ScreenRow | undefined }) =>
             aria-current={(current?.under ?? current?.path) === path ? 'page' : undefined}
           >
             {title}
-            {path === 'approvals' && pending.value.length > 0 && (
-              <span> ({pending.value.length})</span>
-            )}
+            {openAt(path) > 0 && ' '}
+            {openAt(path) > 0 && <span class="badge">{openAt(path)}</span>}
           </a>
         ))}
       </section>
@@ -114,6 +114,7 @@ const Side = ({ current }: { current: ScreenRow | undefined }) => {
 
 const Console = () => {
   usePending()
+  useMatters()
   const { screen, id } = place.value
   const current = screens.find(({ path }) => path === screen)
   const isShown = current !== undefined && isOffered(current)

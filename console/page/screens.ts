@@ -6,6 +6,7 @@ import { BatchScreen } from './screens/batch.tsx'
 import { CallsScreen } from './screens/calls.tsx'
 import { ChangesScreen } from './screens/changes.tsx'
 import { ClockScreen } from './screens/clock.tsx'
+import { ClosingScreen } from './screens/closing.tsx'
 import { CustomersScreen } from './screens/customers.tsx'
 import { DebitScreen } from './screens/debit.tsx'
 import { DebitsScreen } from './screens/debits.tsx'
@@ -46,6 +47,7 @@ export const screenGroups: Record<string, readonly ScreenRow[]> = {
   Money: [
     { path: 'settlement', title: 'Settlement', noun: 'settlement', View: SettlementScreen },
     { path: 'batch', title: 'Batch', under: 'settlement', noun: 'settlement', View: BatchScreen },
+    { path: 'closing', title: 'Closing', noun: 'day', View: ClosingScreen },
     { path: 'ledger', title: 'Ledger', noun: 'ledger', View: LedgerScreen },
   ],
   'Set-up': [

@@ -111,6 +111,28 @@ test('a batch of a net below zero waits; the filters name batches by status', as
   await page.getByText('No batch matches these filters').waitFor()
 })
 
+test('the closing shows open points, payouts by day, and holidays that are added and removed', async () => {
+  const batches: Shown[] = await service.call('settlement', 'list', { status: 'pending' })
+  const { date } = batches[0]
+  const page = await openScreen(`closing?date=${date}`)
+  await page.getByText(/^Open points: \d+$/).waitFor()
+  await rowsOf(page, 'Open points').first().waitFor()
+  const payable = batches.filter(({ net }) => Number(net) > 0)
+  const days = new Set(payable.map(({ payable_on }) => payable_on)).size
+  await eventually(async () => expect(await rowsOf(page, 'Payouts by day').count()).toBe(days))
+  await page.getByRole('button', { name: 'Add a holiday' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Date').fill(`${date.slice(0, 4)}-12-25`)
+  await dialog.getByLabel('Name').fill('Christmas Day')
+  await dialog.getByRole('button', { name: 'Add a holiday' }).click()
+  const holiday = rowsOf(page, 'Holidays').filter({ hasText: 'Christmas Day' })
+  await holiday.waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  await holiday.getByRole('button', { name: 'Remove' }).click()
+  await dialog.getByRole('button', { name: 'Remove' }).click()
+  await page.getByText('No holidays').waitFor()
+})
+
 test('an unknown batch is refused', async () => {
   const page = await openScreen('batch/STL-20260101-ABC123')
   await page.getByRole('alert').getByText('5404').waitFor()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { healthy, startStageEndpoint } from '../commands/smoke/stage-endpoint.ts'
 import { printedBy, useCommands } from '../support/commands.ts'
-import { SILENT } from '../support/requests.ts'
+import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { useBrowser } from './browser.ts'
 
@@ -51,6 +51,19 @@ test('a stage has neither demo charges nor a request log, and polls for changes'
     expect(await page.getByRole('link', { name: 'Requests' }).count()).toBe(0)
     const { reference } = await service.charge({ phone_number: SILENT })
     await page.getByRole('link', { name: reference }).waitFor()
+  })
+})
+
+test('a stage reads the outcomes of its debits on request', async () => {
+  await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
+  await useStage([], async (address) => {
+    const page = await open(`${address}#/now`)
+    await page.getByText('Failed payouts').waitFor()
+    expect(await page.getByRole('table', { name: 'Outcomes by bank' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Read the newest debits' }).click()
+    const row = page.getByRole('table', { name: 'Outcomes by bank' }).getByRole('row')
+    await row.filter({ hasText: 'invalid account' }).waitFor()
+    expect(await page.title()).toBe('Now · sandbox · Debit collection')
   })
 })
 

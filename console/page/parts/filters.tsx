@@ -117,13 +117,13 @@ export const serviceDay = (daysAhead = 0): string =>
 /** The day in the address, by default today. */
 export const chosenDay = (): string => place.value.filters.date ?? serviceDay()
 
-export const DayFilter = () => (
+export const DayFilter = ({ day = chosenDay() }: { day?: string }) => (
   <div class="filters">
     <label>
       Day
       <input
         type="date"
-        value={chosenDay()}
+        value={day}
         onChange={({ currentTarget: { value } }) => value && setFilters({ date: value })}
       />
     </label>

@@ -1,23 +1,19 @@
-import type { ComponentChildren } from 'preact'
-import { settings } from '../client.ts'
-import { Failure, Panel, Screen } from '../parts/screen.tsx'
+import { useState } from 'preact/hooks'
+import { isSandbox, mayUse, operate, serviceNow } from '../client.ts'
+import { type Matter, matters } from '../matters.tsx'
+import { type Outcomes, recentOutcomes } from '../outcomes.ts'
+import { serviceDay } from '../parts/filters.tsx'
+import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
 import { type Column, Table } from '../parts/table.tsx'
-import { Time } from '../parts/values.tsx'
-import { pending } from '../pending.ts'
+import { Link, Time } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
-import { useOperator } from '../use-operator.ts'
+import { useLoaded } from '../use-operator.ts'
 
-type MatterRow = {
-  title: string
-  href: string
-  count: number
-  /** When the oldest began. */
-  since?: string | null | undefined
-  detail?: ComponentChildren
-}
-
-const columns: Column<MatterRow>[] = [
-  { title: 'Matter', cell: ({ title, href }) => <a href={href}>{title}</a> },
+const columns: Column<Matter>[] = [
+  {
+    title: 'Matter',
+    cell: ({ title, screen, filters }) => <a href={linkTo(screen, '', filters)}>{title}</a>,
+  },
   {
     title: 'Open',
     cell: ({ count }) => <span class={`status ${count > 0 ? 'bad' : 'good'}`}>{count}</span>,
@@ -27,89 +23,89 @@ const columns: Column<MatterRow>[] = [
   { title: 'Which', cell: ({ detail }) => detail, isWide: true },
 ]
 
-const oldest = (times: readonly (string | null)[]): string | null =>
-  times.reduce((first, at) => (first && (!at || first <= at) ? first : at), null)
+const outcomeColumns = (kind: 'bank' | 'provider'): Column<Outcomes>[] => [
+  {
+    title: kind === 'bank' ? 'Bank' : 'Provider',
+    cell: ({ name }) => <Link to={kind} id={name} />,
+  },
+  { title: 'Completed', cell: ({ completed }) => completed, isNumber: true },
+  { title: 'Failed', cell: ({ failed }) => failed, isNumber: true },
+  { title: 'Success', cell: ({ share }) => `${share} %`, isNumber: true },
+  { title: 'p95', cell: ({ p95 }) => `${p95.toFixed(1)} s`, isNumber: true },
+  {
+    title: 'Last error',
+    cell: ({ lastError }) =>
+      lastError && (
+        <>
+          {lastError.code.replaceAll('_', ' ')}, <Time at={lastError.at} />{' '}
+          <Link id={lastError.reference} />
+        </>
+      ),
+    isWide: true,
+  },
+]
 
-/** Loads the lists, of which a stage is read once: the service records reads of customers' data. */
-const useMatters = () => {
-  const live = (...entities: string[]) => ({ entities: settings.value?.is_live ? entities : [] })
-  const open = { status: 'open', limit: '1000' } as const
-  const exceptions = useOperator('exception', 'list', open, live('exception'))
-  const banks = useOperator('bank', 'list', {}, { entities: ['bank', 'bank-health'] })
-  const webhooks = useOperator('webhook', 'list', {}, { entities: ['webhook', 'webhook-health'] })
-  const batches = useOperator('settlement', 'list', { limit: '1000' }, { entities: ['batch'] })
-  const letters = useOperator('dead-letters', 'list', {}, live())
-  const down = banks.data?.filter(({ health }) => health.state !== 'up')
-  const failing = webhooks.data?.filter(({ health }) => health !== 'healthy')
-  const failed = batches.data?.filter(({ status }) => status === 'failed')
-  const dead = letters.data?.filter(({ count }) => count > 0)
-  const lists = [exceptions, banks, webhooks, batches, letters]
-  const row = <T,>(
-    list: readonly T[] | undefined,
-    matter: Omit<MatterRow, 'count' | 'since'>,
-    sinceOf: (one: T) => string | null,
-  ): MatterRow[] =>
-    list ? [{ ...matter, count: list.length, since: oldest(list.map(sinceOf)) }] : []
-  const rows = [
-    ...row(
-      exceptions.data,
-      { title: 'Exceptions', href: linkTo('exceptions', '', { status: 'open' }) },
-      ({ at }) => at,
-    ),
-    ...row(
-      pending.value,
-      { title: 'Approvals', href: linkTo('approvals', '', { status: 'pending' }) },
-      ({ requested_at }) => requested_at,
-    ),
-    ...row(
-      down,
-      {
-        title: 'Banks that are not up',
-        href: linkTo('banks'),
-        detail: down?.map(({ identifier, health }) => `${identifier} ${health.state}`).join(', '),
-      },
-      ({ health }) => health.since,
-    ),
-    ...row(
-      failing,
-      {
-        title: 'Webhooks that fail',
-        href: linkTo('webhooks'),
-        detail: failing?.map(({ provider, health }) => `${provider} ${health}`).join(', '),
-      },
-      ({ failing_since, disabled_at }) => failing_since ?? disabled_at,
-    ),
-    ...row(
-      failed,
-      {
-        title: 'Failed payouts',
-        href: linkTo('settlement', '', { status: 'failed' }),
-        detail: failed?.map(({ id }) => id).join(', '),
-      },
-      ({ failed_at }) => failed_at,
-    ),
-    ...row(
-      dead,
-      {
-        title: 'Queues with dead letters',
-        href: linkTo('calls', '', { find: 'dead-letters' }),
-        detail: dead?.map(({ queue, count }) => `${queue}: ${count}`).join(', '),
-      },
-      () => null,
-    ),
-  ]
-  return { rows, error: lists.find(({ error }) => error)?.error }
+const LISTED_MAX = 1_000
+
+/** Reads the debits of the last 15 minutes, of which some began yesterday. */
+const RecentOutcomes = () => {
+  const from = serviceDay(-1)
+  const load = () => operate('debit', 'list', { from, limit: String(LISTED_MAX) })
+  const debits = useLoaded(load, [from], { entities: isSandbox() ? ['debit'] : [] })
+  return (
+    <Data of={debits}>
+      {(loaded) => (
+        <div class="stack">
+          {loaded.length === LISTED_MAX && (
+            <p class="notice warn">Debits before the newest {LISTED_MAX} are not counted.</p>
+          )}
+          {(['bank', 'provider'] as const).map((kind) => (
+            <Table
+              key={kind}
+              label={`Outcomes by ${kind}`}
+              columns={outcomeColumns(kind)}
+              rows={recentOutcomes(loaded, kind, serviceNow())}
+              keyOf={({ name }) => name}
+            >
+              {kind === 'bank' && <Empty title="No debit has ended in the last 15 minutes" />}
+            </Table>
+          ))}
+          {!isSandbox() && (
+            <button type="button" onClick={debits.reload}>
+              Read again
+            </button>
+          )}
+        </div>
+      )}
+    </Data>
+  )
 }
 
 /** What is open, for the person on call. */
 export const NowScreen = () => {
-  const { rows, error } = useMatters()
+  // A stage reads each debit, and records the read.
+  const [isRequested, setRequested] = useState(isSandbox())
   return (
     <Screen title="Now" about="What is open, with the oldest of each. Each link leads to its list.">
-      {error && <Failure error={error} />}
       <Panel>
-        <Table label="Open matters" columns={columns} rows={rows} keyOf={({ title }) => title} />
+        <Table
+          label="Open matters"
+          columns={columns}
+          rows={matters.value}
+          keyOf={({ title }) => title}
+        />
       </Panel>
+      {mayUse('debit') && (
+        <Panel title="Outcomes of the last 15 minutes">
+          {isRequested ? (
+            <RecentOutcomes />
+          ) : (
+            <button type="button" onClick={() => setRequested(true)}>
+              Read the newest debits
+            </button>
+          )}
+        </Panel>
+      )}
     </Screen>
   )
 }
