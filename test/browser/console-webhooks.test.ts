@@ -18,7 +18,7 @@ test('a webhook is set from the empty list, and pinged', async () => {
   await page.getByRole('button', { name: 'Set a webhook' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Provider').selectOption('demo')
-  await dialog.getByLabel('URL').fill(receiver.url('/set'))
+  await dialog.getByLabel('URL').fill(receiver.url(`/set${'-long'.repeat(40)}`))
   await dialog.getByRole('button', { name: 'Set a webhook' }).click()
   const secret = page.getByRole('dialog', { name: 'Shown once' })
   await secret.getByText(/^whsec_/).waitFor()
@@ -34,6 +34,7 @@ test('a webhook is set from the empty list, and pinged', async () => {
   await row.getByRole('button', { name: 'Ping' }).click()
   await page.getByText('The receiver accepted the ping').waitFor()
   expect(receiver.received.map(({ body }) => body.event)).toContain('ping')
+  expect(await legibilityFindings(page)).toEqual([])
 })
 
 test('a webhook that fails is shown as failing, with a countdown to each retry', async () => {

@@ -52,7 +52,9 @@ const Closing = ({ date }: { date: string }) => {
               columns={bankColumns}
               rows={shown.banks}
               keyOf={({ bank }) => bank}
-            />
+            >
+              <p class="muted">No bank has moved money on this day.</p>
+            </Table>
           </div>
         )
       }

@@ -17,7 +17,9 @@ import { useLoaded } from '../use-operator.ts'
 
 /** The code, for the command, appears below the pointer. */
 const AccountName = ({ of: account = '' }: { of: string | undefined }) => (
-  <span title={account}>{accountName(account)}</span>
+  <span class="nowrap" title={account}>
+    {accountName(account)}
+  </span>
 )
 
 const accountColumns: Column<BalanceResult>[] = [

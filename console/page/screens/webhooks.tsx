@@ -19,7 +19,7 @@ const since = ({ failing_since, disabled_at, recovered_at }: WebhookSummary) =>
 
 const columns: Column<WebhookSummary>[] = [
   { title: 'Provider', cell: ({ provider }) => <Link to="webhook" id={provider} mayWrap /> },
-  { title: 'URL', cell: ({ url }) => <span class="mono">{url}</span> },
+  { title: 'URL', cell: ({ url }) => <span class="mono">{url}</span>, isWide: true },
   { title: 'Health', cell: ({ health }) => <Status value={health} /> },
   { title: 'Since', cell: (webhook) => <Time at={since(webhook)} /> },
   {
