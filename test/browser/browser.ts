@@ -84,8 +84,8 @@ const OVERFLOWING = `(() => {
 })()`
 
 /**
- * Runs axe in the page. Only an element that has changed its appearance since an earlier run can have
- * another contrast, and only other visible elements can have other findings of the other rules.
+ * Runs axe in the page. Only an element that has changed its colours, or scrolls since an earlier run, can
+ * have another finding of the first rules; the others depend on which elements are visible.
  */
 const RUN_AXE = `async (scheme, isFirst) => {
   const seen = (window.seenByAxe ??= new WeakMap())
@@ -99,21 +99,22 @@ const RUN_AXE = `async (scheme, isFirst) => {
   }
   const isVisible = (element) =>
     element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+  let hasAppeared = false
   const changed = [...document.querySelectorAll('*')].filter(isVisible).filter((element) => {
     const states = seen.get(element) ?? new Set()
     seen.set(element, states)
     const { size } = states
+    hasAppeared ||= size === 0
     return states.add(stateOf(element)).size > size
   })
   // Without the elements within others, which follow these.
   const include = changed.reduce(
     (roots, element) => (roots.at(-1)?.contains(element) ? roots : [...roots, element]), [])
-  const rules = ['color-contrast', 'link-in-text-block']
+  const rules = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable']
   const resultTypes = ['violations']
   const runs = []
   if (include.length > 0) runs.push(await axe.run({ include }, { resultTypes, runOnly: rules }))
-  // The other rules do not depend on colours.
-  if (isFirst || (include.length > 0 && scheme === 'light')) {
+  if (isFirst || hasAppeared) {
     const others = Object.fromEntries(rules.map((rule) => [rule, { enabled: false }]))
     runs.push(await axe.run(document, { resultTypes, rules: others }))
   }

@@ -19,6 +19,10 @@ const pages: Record<string, string> = {
   '/unlabelled-wide': html(
     '<style>@media (max-width: 1500px) { input { display: none } }</style><input>',
   ),
+  '/scrolls': html(
+    `<style>div { height: 300px; overflow: auto } p { height: 100px }
+      @media (width > 600px) and (width < 1000px) { p { height: 900px } }</style><div><p>Tall</p><p>Tall</p></div>`,
+  ),
   '/pale-between': html(
     '<style>@media (width > 600px) and (width < 1000px) { p { color: #eee } }</style><p>Pale</p>',
   ),
@@ -60,6 +64,7 @@ test.each([
   ['content wider than 768 px', '/wide', /^light 768 px: overflow: <div/],
   ['an input without label', '/unlabelled', /^light 390 px: label at input/],
   ['an input without label on wide pages alone', '/unlabelled-wide', /^light 1600 px: label at/],
+  ['a region that scrolls between 600 and 1000 px', '/scrolls', /^light 768 px: scrollable-region/],
   ['low contrast from 768 to 1000 px alone', '/pale-between', /^light 768 px: color-contrast at p/],
   ['low contrast in dark mode', '/pale', /^dark 390 px: color-contrast at p/],
 ])('the fixture reports %s as a finding', async (_, path, finding) => {
