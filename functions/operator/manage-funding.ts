@@ -75,7 +75,8 @@ const correct = async (options: CorrectOptions, author: Author, runtime: Runtime
   return fundingView({ ...recorded, corrections: [...corrections, correction] })
 }
 
-const keyOf = ({ date, recordedAt }: Funding): string => `${date}#${recordedAt.toISOString()}`
+const keyOf = ({ date, recordedAt, bank, reference }: Funding): string =>
+  `${date}#${recordedAt.toISOString()}#${bank}#${reference}`
 
 export const manageFunding = operatorHandler(funding, {
   record: {

@@ -103,7 +103,7 @@ test.each([
 ])('the job %s delivers nine messages while the receiver of the tenth hangs', async (_, job) => {
   answer = (path, response) => (path === '/hangs' ? held.push(response) : response.end())
   const hanging = await storeWithWebhook('hangs', [], { timeoutSeconds: 30 })
-  const others = await atOnce(9, (n) => storeWithWebhook(`quick-${n}`))
+  const others = await atOnce(9, (n) => storeWithWebhook(`quick-${n}`, [], { timeoutSeconds: 20 }))
   // No attempt counts as slow.
   const pause = () => new Promise<never>(() => undefined)
   let hasEnded = false
