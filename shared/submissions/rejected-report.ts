@@ -1,5 +1,10 @@
 import type { Cause, Debit } from '../domain/debits/debit.ts'
-import { openException, type ReportKind, resolvedIfRepeated } from '../domain/debits/exception.ts'
+import {
+  impersonal,
+  openException,
+  type ReportKind,
+  resolvedIfRepeated,
+} from '../domain/debits/exception.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
 import { findExceptions, putException } from '../store/debits/exceptions.ts'
@@ -12,9 +17,12 @@ type Rejection = {
   status?: Debit['status']
 }
 
-/** Stores a rejected report as an exception, with the body as the bank sent it (docs/api.md#exceptions). */
+/**
+ * Stores a rejected report as an exception, with the body as the bank sent it (docs/api.md#exceptions),
+ * unless the customer was erased.
+ */
 export const recordRejection = async (
-  { facts }: Debit,
+  { facts, erasedAt }: Debit,
   { kind, refusal, report, cause, status }: Rejection,
 ): Promise<void> => {
   const { reference, provider, bank, amount } = facts
@@ -26,9 +34,9 @@ export const recordRejection = async (
     amount,
     ...cause,
     status,
-    details: refusal.details,
+    details: erasedAt ? undefined : refusal.details,
     code: refusal.code,
-    report,
+    report: erasedAt ? impersonal(report) : report,
     request: undefined,
   })
   const exception = resolvedIfRepeated(rejected, await findExceptions(reference))

@@ -195,6 +195,21 @@ describe('customer erase', () => {
     expect(events.at(-1)?.body.data.refund.reason).toBeNull()
   })
 
+  test('a report about an erased debit is an exception without its texts', async () => {
+    const { reference } = debits.failed
+    await report(debits.failed, 'completed', {
+      bank_reference: 'B-3',
+      metadata: { x: texts.report },
+    })
+    const late = (await call('exception', 'show', { reference })).find(
+      ({ resolved_at }: Shown) => resolved_at === null,
+    )
+    expect(late).toMatchObject({ kind: 'late_completion', details: null })
+    expect(JSON.parse(late.report)).toEqual({ status: 'completed', bank_reference: 'B-3' })
+    expect(JSON.stringify(await items())).not.toContain(texts.report)
+    await resolve(reference)
+  })
+
   test('no text that an operator writes about an erased debit has the number of its customer', async () => {
     const { reference } = debits.reversed
     const written = `Called ${PHONE.replace('+233', '0')}`

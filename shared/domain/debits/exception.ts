@@ -135,6 +135,12 @@ export type Resolution = Required<Pick<ReportException, 'note' | 'resolvedBy' | 
 
 const Report = v.object({ status: v.string(), bank_reference: v.string() })
 
+/** Returns what a decision needs of a report, without texts that may name an erased customer. */
+export const impersonal = (report: string): string | null => {
+  const { success, output } = v.safeParse(Report, parseJson(report))
+  return success ? JSON.stringify(output) : null
+}
+
 /** Reports whether a bank sent the same outcome again: status and reference, or else the same text. */
 const isSameReport = (one: string | null, other: string | null): boolean => {
   if (one === null || other === null) return false
