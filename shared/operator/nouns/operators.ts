@@ -96,7 +96,7 @@ export const secret = {
     reseal: {
       effect: 'settings',
       summary:
-        'seals secrets and numbers of erased customers again with the current key, and counts unreadable ones',
+        'seals secrets and erased numbers again with the current key, and counts unreadable ones',
       options: o.options({}),
     },
   },
