@@ -72,8 +72,15 @@ const buildSandbox = (): void => {
   cpSync('dist/package/sbom.cdx.json', join(FOLDER, 'sandbox.cdx.json'))
 }
 
+/** The scripts of the site contain these packages. */
+const DOCS_PACKAGES = ['@scalar/api-reference', 'minisearch']
+
 const buildDocs = (): void => {
   run('node', ['commands/write-docs.ts'])
+  cpSync('LICENSE', 'dist/docs/LICENSE')
+  writeFileSync('dist/docs/THIRD-PARTY-NOTICES', thirdPartyNotices(ROOT, [], DOCS_PACKAGES))
+  const bill = billOfMaterials({ ...manifest, name: 'docs' }, ROOT, [], DOCS_PACKAGES)
+  writeFileSync(join(FOLDER, 'docs.cdx.json'), bill)
   archive('docs', join(ROOT, 'dist/docs'))
 }
 

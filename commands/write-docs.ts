@@ -21,17 +21,18 @@ if (positionals.length > 0) refuse()
 
 type Written = { body: string | Buffer; isPage: boolean }
 
-/** The addresses that a text names on this site: links, pictures, scripts and their imports. */
+/** What a page names on this site: links, pictures and scripts. */
 const ADDRESS = /(?<=(?:href|src|srcset)=")[/#][^"]*/g
+/** What a script imports. */
+const IMPORT = /(?<=(?:from|import\()\s*["'])\.\.?\/[^"']+(?=["'])/g
+
+const patterns: Record<string, RegExp> = { html: ADDRESS, javascript: IMPORT }
 
 /** Scripts load these by addresses that are relative to their own. */
 const loadedBy: Record<string, readonly string[]> = {
   '/docs/reference.js': ['/docs/openapi.json', '/docs/guides/bank-protocol.json'],
   '/docs/guides.js': ['/docs/guides/search.json'],
 }
-const IMPORT = /(?<=(?:from|import\()\s*["'])\.\.?\/[^"']+(?=["'])/g
-
-const patterns: Record<string, RegExp> = { html: ADDRESS, javascript: IMPORT }
 
 const written = new Map<string, Written>()
 /** Each address with the page that names it. */
