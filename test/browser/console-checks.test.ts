@@ -176,5 +176,5 @@ test('the screen of open matters counts exceptions live, and links to their list
   expect(await legibilityFindings(page)).toEqual([])
   await row.getByRole('link').click()
   await page.getByRole('heading', { name: 'Exceptions' }).waitFor()
-  expect(page.url()).toContain('status=open')
+  await page.waitForURL(/status=open/)
 })

@@ -187,7 +187,7 @@ test('a delivery opens in a drawer with each attempt, and is sent again', async 
   await drawer.getByText('delivered', { exact: true }).waitFor()
   await page.keyboard.press('Escape')
   await drawer.waitFor({ state: 'detached' })
-  expect(page.url()).not.toContain('delivery=')
+  await page.waitForURL((url) => !url.href.includes('delivery='))
 })
 
 test('a debit with a report that contradicts its outcome has an exception', async () => {
@@ -232,7 +232,7 @@ test('the way back from a debit leads to its row, and a link to the filtered lis
   await row.getByRole('link').click()
   await page.getByRole('link', { name: 'All debits' }).click()
   await page.getByRole('heading', { name: 'Debits' }).waitFor()
-  expect(page.url()).toContain('provider=demo')
+  await page.waitForURL(/provider=demo/)
 })
 
 test('a list has older debits on further pages, and the way back leads to the page', async () => {
