@@ -51,7 +51,7 @@ test('a late completion is refunded after a dialog with amount and parties', asy
   await dialog.getByText(/customer \+233\*+4444 at GCB/).waitFor()
   await dialog.locator('dd', { hasText: /^GCB$/ }).waitFor()
   await dialog.getByRole('button', { name: 'Refund' }).click()
-  await row.getByText('resolved').waitFor()
+  await row.getByText('resolved', { exact: true }).waitFor()
   expect(await service.show(reference)).toMatchObject({ refund: { amount: '100.00' } })
 })
 
