@@ -11,7 +11,13 @@ import { type FunctionTarget, InvocationFailure } from './functions-client.ts'
 import { operate } from './operator-client.ts'
 import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb, isWatchable } from './operator-help.ts'
 import { inFull, readOptions, shortForms } from './operator-words.ts'
-import { misuse, portIn, printAndExit as print, unknownWord } from './terminal/arguments.ts'
+import {
+  misuse,
+  portIn,
+  printAndExit as print,
+  unknownOption,
+  unknownWord,
+} from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
 import { showLine, showProgress } from './terminal/progress.ts'
 import { tableOf } from './terminal/table.ts'
@@ -90,16 +96,8 @@ if (optionWords.some((word) => HELP.test(word))) {
 
 const { port, stage, output, watch, ...callOptions } = readOptions(optionWords, verbRow)
 const known = [...Object.keys(verbRow.options.entries), 'port', 'stage', 'output', 'watch']
-for (const name of Object.keys(callOptions)) {
-  if (known.includes(name)) continue
-  misuse(
-    await unknownWord(
-      'option',
-      `--${name}`,
-      known.map((one) => `--${one}`),
-    ),
-  )
-}
+const unknown = Object.keys(callOptions).find((name) => !known.includes(name))
+if (unknown) misuse(await unknownOption(unknown, known))
 if (output !== undefined && output !== 'table' && output !== 'json') {
   misuse('--output: must be table or json')
 }

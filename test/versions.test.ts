@@ -36,10 +36,10 @@ import {
 import { findSweepProgress, putSweepProgress, sweptBefore } from '../shared/store/sweep-progress.ts'
 import { type Item, keyOf, read, table, tableName } from '../shared/store/table.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../shared/store/webhooks/deliveries.ts'
-import { listNewest } from '../shared/store/webhooks/feed.ts'
 import { changeHealth } from '../shared/store/webhooks/health.ts'
 import { findRecovery, putPage } from '../shared/store/webhooks/recoveries.ts'
 import { still } from './support/examples.ts'
+import { listNewest } from './support/newest-events.ts'
 import { useFreshTable } from './support/tables.ts'
 
 /**

@@ -27,6 +27,14 @@ export const unknownWord = async (
     : `unknown ${kind} ${word}; known: ${known.join(', ')}`
 }
 
+/** Returns the same for the name of an option. */
+export const unknownOption = (name: string, known: readonly string[]): Promise<string> =>
+  unknownWord(
+    'option',
+    `--${name}`,
+    known.map((one) => `--${one}`),
+  )
+
 export const printAndExit = (text: string): never => {
   process.stdout.write(text)
   process.exit(0)
@@ -65,11 +73,7 @@ export const readArguments = async <const O extends ParseArgsOptionsConfig>({
     const [, option = ''] = /^Unknown option '--?([^']*)'/.exec(message) ?? []
     return refuse(
       option
-        ? await unknownWord(
-            'option',
-            `--${option}`,
-            [...Object.keys(options), 'help'].map((known) => `--${known}`),
-          )
+        ? await unknownOption(option, [...Object.keys(options), 'help'])
         : message.split(/\.\s/)[0],
     )
   }

@@ -151,6 +151,7 @@ let drawn: ReturnType<typeof guideDrawings> | undefined
 export const guideFile = async (path: string): Promise<Buffer | string | undefined> => {
   const url = new URL(path, DOCS)
   if (existsSync(url)) return readFileSync(url)
-  drawn ??= path.startsWith('drawings/') ? guideDrawings() : undefined
-  return (await drawn)?.get(path)
+  if (!path.startsWith('drawings/')) return undefined
+  drawn ??= guideDrawings()
+  return (await drawn).get(path)
 }

@@ -18,7 +18,7 @@ import {
 } from '../../shared/store/sweep-progress.ts'
 import { type Item, read, tableName } from '../../shared/store/table.ts'
 import { listDeliveries, replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
-import { appendToFeed, listNewest } from '../../shared/store/webhooks/feed.ts'
+import { appendToFeed } from '../../shared/store/webhooks/feed.ts'
 import { repair, repairBeforeReversal } from '../../shared/sweep/repair.ts'
 import { sweepAll } from '../../shared/sweep/run.ts'
 import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
@@ -33,6 +33,7 @@ import {
   still,
   webhook,
 } from '../support/examples.ts'
+import { listNewest } from '../support/newest-events.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted } from '../support/refused.ts'
 import { storeProvider, storeWebhook } from '../support/settings.ts'

@@ -228,3 +228,14 @@ type OperatorActionProps<N extends NounName, V extends VerbName<N>> = CatalogueA
 export const OperatorAction = <N extends NounName, V extends VerbName<N>>(
   props: OperatorActionProps<N, V>,
 ) => <CatalogueAction<ConsoleResult<N, V>> {...props} />
+
+/** Returns the action of a list that creates a row. */
+export const newAction = (noun: 'bank' | 'provider') => (reload: () => void) => (
+  <OperatorAction
+    label={`New ${noun}`}
+    kind="primary"
+    call={[noun, 'create']}
+    done={`The ${noun} is created.`}
+    onDone={reload}
+  />
+)

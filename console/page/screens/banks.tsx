@@ -1,5 +1,5 @@
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
-import { OperatorAction } from '../parts/action.tsx'
+import { newAction, OperatorAction } from '../parts/action.tsx'
 import { listScreen } from '../parts/list.tsx'
 import type { Column } from '../parts/table.tsx'
 import { Countdown, Link, Status, Time } from '../parts/values.tsx'
@@ -69,15 +69,7 @@ export const BanksScreen = listScreen({
     'A bank with the connector “sandbox” fails on demand. Functions of a stage know a change within 30 seconds.',
   noun: 'bank',
   entities: ['bank', 'bank-health'],
-  actions: (reload) => (
-    <OperatorAction
-      label="New bank"
-      kind="primary"
-      call={['bank', 'create']}
-      done="The bank is created."
-      onDone={reload}
-    />
-  ),
+  actions: newAction('bank'),
   columns,
   keyOf: ({ identifier }) => identifier,
   empty: ['No banks yet', '“New bank” creates one.'],

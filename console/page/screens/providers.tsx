@@ -1,5 +1,5 @@
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
-import { OperatorAction } from '../parts/action.tsx'
+import { newAction } from '../parts/action.tsx'
 import { listScreen } from '../parts/list.tsx'
 import type { Column } from '../parts/table.tsx'
 import { Link, Status, Time } from '../parts/values.tsx'
@@ -31,15 +31,7 @@ export const ProvidersScreen = listScreen({
   about: () => 'The payment providers with their settings, credentials and limits.',
   noun: 'provider',
   entities: ['provider'],
-  actions: (reload) => (
-    <OperatorAction
-      label="New provider"
-      kind="primary"
-      call={['provider', 'create']}
-      done="The provider is created."
-      onDone={reload}
-    />
-  ),
+  actions: newAction('provider'),
   columns,
   keyOf: ({ id }) => id,
   empty: ['No providers yet', '“New provider” creates one.'],

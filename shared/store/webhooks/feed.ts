@@ -161,12 +161,6 @@ export const listFeed = async (
 /** A tenth of a megabyte: enough to skip expired pages, and cheap to read. */
 const QUERY_PAGES = 100
 
-/** Lists the newest events of a provider, newest first. */
-export const listNewest = async (provider: ProviderId, limit: number): Promise<FeedEntry[]> => {
-  const pages = await newestPages(provider, Math.ceil(limit / PAGE_MAX) + 1)
-  return pages.flatMap(({ entries }) => entries.map(entryOf).reverse()).slice(0, limit)
-}
-
 export type ListedEvent = { key: string; entry: FeedEntry }
 
 /** The pages of feeds that one call of {@link listedEvents} reads. */
@@ -183,7 +177,7 @@ export async function* listedEvents(
     yield (part as FeedPage[]).flatMap(({ page, entries }) => {
       const { sk } = keys.feedPage(provider, page)
       return entries
-        .map((text, index) => ({ key: `${sk}#${index + 10}`, entry: entryOf(text) }))
+        .map((text, n) => ({ key: `${sk}#${String(n).padStart(2, '0')}`, entry: entryOf(text) }))
         .reverse()
     })
   }

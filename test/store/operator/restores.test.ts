@@ -15,8 +15,9 @@ import {
 import { toBatchItem } from '../../../shared/store/settlement/batch-item.ts'
 import { findOpenBatch } from '../../../shared/store/settlement/batches.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
-import { appendToFeed, listFeed, listNewest } from '../../../shared/store/webhooks/feed.ts'
+import { appendToFeed, listFeed } from '../../../shared/store/webhooks/feed.ts'
 import { demoProvider, inSeconds, NOON, providerId, still } from '../../support/examples.ts'
+import { listNewest } from '../../support/newest-events.ts'
 import { storeProvider } from '../../support/settings.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
