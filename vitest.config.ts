@@ -19,8 +19,12 @@ const files = isProof
       ? 'test/flows/**/*.test.ts'
       : 'test/**/*.test.ts'
 
-// Their files only read templates, so those of a process share the CDK's modules.
-const templateTests = 'test/infra/*.test.ts'
+// Their files change nothing of their process, so that they share its modules, such as the CDK's.
+const sharedTests = [
+  'test/{api,domain,infra,ledger,proofs}/**/*.test.ts',
+  'test/console/!(server).test.ts',
+  'test/sdk/openapi/*.test.ts',
+]
 const isPlain = !(isProof || isBundled || inBrowser)
 
 const inherited = {
@@ -47,7 +51,7 @@ export default defineConfig({
           name: 'tests',
           include: [files],
           exclude: [
-            ...(isPlain ? [templateTests, browserTests] : []),
+            ...(isPlain ? [...sharedTests, browserTests] : []),
             // These need the functions in the process of the test: their log lines, rules or clock.
             ...(isBundled
               ? ['test/flows/{bank-outage,logs,malicious-operator,request-ids}.test.ts']
@@ -61,7 +65,7 @@ export default defineConfig({
         },
       },
       ...(isPlain
-        ? [{ test: { ...inherited, name: 'templates', include: [templateTests], isolate: false } }]
+        ? [{ test: { ...inherited, name: 'shared', include: sharedTests, isolate: false } }]
         : []),
     ],
   },

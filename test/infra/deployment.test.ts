@@ -1,10 +1,14 @@
 import { globSync, readFileSync } from 'node:fs'
-import { App } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
 import { InvalidStage, type Stage, stageNamed } from '../../infra/definitions/stages.ts'
 import { defineDeployment } from '../../infra/stacks/stage-stacks.ts'
-import { findingsIn, propertiesOf, type TemplateNode } from '../support/templates.ts'
+import {
+  findingsIn,
+  propertiesOf,
+  type TemplateNode,
+  unvalidatedApp,
+} from '../support/templates.ts'
 
 const place = { account: '111111111111', region: 'eu-west-1' }
 const stages: Record<string, Stage> = {
@@ -14,7 +18,7 @@ const stages: Record<string, Stage> = {
 }
 
 const deploymentOf = (stage: Stage, repository: unknown = 'acme/debits', hasProvider = false) => {
-  const app = new App()
+  const app = unvalidatedApp()
   const template = Template.fromStack(defineDeployment(app, stage, repository, hasProvider))
   return { app, template }
 }

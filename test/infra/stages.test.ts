@@ -1,4 +1,3 @@
-import { App } from 'aws-cdk-lib'
 import { Match } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
 import { functionRows, functionsOf } from '../../infra/definitions/functions.ts'
@@ -12,10 +11,8 @@ import {
   propertiesOf,
   type TemplateNode,
   templatesOf,
+  unvalidatedApp,
 } from '../support/templates.ts'
-
-/** Templates do not need bundles. */
-const uncompiled = { context: { 'aws:cdk:bundling-stacks': [] } }
 
 /** A stage with the settings that the defined stages leave out. */
 const customStage: Stage = {
@@ -280,7 +277,7 @@ test('a paused stage keeps functions, queues and data, without a finding of AWS 
 })
 
 test('only a stage that keeps its data protects the data stack from deletion and its buckets from emptying', () => {
-  const stacksOf = (name: string) => defineStage(new App(uncompiled), stageNamed(name))
+  const stacksOf = (name: string) => defineStage(unvalidatedApp(), stageNamed(name))
   expect(stacksOf('production').data.terminationProtection).toBe(true)
   expect(stacksOf('sandbox').data.terminationProtection).toBe(false)
   const autoDeletionsOf = (stage: StageName) =>
@@ -290,7 +287,7 @@ test('only a stage that keeps its data protects the data stack from deletion and
 
 test('all stacks have the place and the tags of their stage', () => {
   const stage = { ...stageNamed('sandbox'), account: '111111111111', region: 'af-south-1' }
-  for (const { account, region, tags } of Object.values(defineStage(new App(uncompiled), stage))) {
+  for (const { account, region, tags } of Object.values(defineStage(unvalidatedApp(), stage))) {
     expect([account, region]).toEqual(['111111111111', 'af-south-1'])
     expect(tags.tagValues()).toEqual({
       application: 'debit-collection',

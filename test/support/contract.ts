@@ -56,16 +56,6 @@ const responseSchema = (template: string, method: string, status: string, type: 
 const requestSchema = (...to: string[]) =>
   schemaAt(...to, 'requestBody', 'content', JSON_TYPE, 'schema')
 
-// Compiled before the first request: compiling blocks the service in this process.
-for (const [path, methods] of Object.entries(document.paths)) {
-  for (const [method, { responses }] of Object.entries(methods)) {
-    for (const [status, { content }] of Object.entries(responses)) {
-      for (const type of Object.keys(content)) responseSchema(path, method, status, type)
-    }
-  }
-}
-for (const event of Object.keys(document.webhooks)) requestSchema('webhooks', event, 'post')
-
 const hold = (what: string, validate: ValidateFunction, value: unknown): void => {
   if (validate(value)) return
   throw new Error(

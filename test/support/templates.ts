@@ -10,6 +10,13 @@ import { holdError } from './contract.ts'
 /** As the CDK passes them to the app: its feature flags change templates. */
 const cdkContext = JSON.parse(readFileSync('cdk.json', 'utf8')).context
 
+/** Returns an app without bundles and the CDK's validation of templates, which `npm run synth` runs. */
+export const unvalidatedApp = (): App =>
+  new App({
+    context: { ...cdkContext, 'aws:cdk:bundling-stacks': [] },
+    builtinCloudFormationValidation: false,
+  })
+
 const synthesized = new Map<string, ReturnType<typeof synthesize>>()
 
 /** Returns the templates of a stage and the findings of the AWS Solutions rules. */
@@ -21,8 +28,7 @@ export const templatesOf = (stage: Stage) => {
 }
 
 const synthesize = (stage: Stage) => {
-  // Templates do not need bundles.
-  const app = new App({ context: { ...cdkContext, 'aws:cdk:bundling-stacks': [] } })
+  const app = unvalidatedApp()
   const stacks = defineStage(app, stage)
   const templates = Object.values(stacks).map((stack) => Template.fromStack(stack))
   const merged = (part: string) => Object.assign({}, ...templates.map((one) => one.toJSON()[part]))

@@ -1,15 +1,13 @@
-import { App } from 'aws-cdk-lib'
 import type { Stage } from '../../../infra/definitions/stages.ts'
 import { defineStage } from '../../../infra/stacks/stage-stacks.ts'
-import type { TemplateNode } from '../templates.ts'
+import { type TemplateNode, unvalidatedApp } from '../templates.ts'
 import { resolveTemplates } from './resolve-templates.ts'
 
 export type DeployedStage = ReturnType<typeof deployedStage>
 
 /** Returns the functions of a stage's templates, and the policies that decide about their calls. */
 export const deployedStage = (stage: Stage) => {
-  // Templates do not need bundles.
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
+  const app = unvalidatedApp()
   // The policies have the account and Region of the simulation.
   const { account: _account, region: _region, ...unpinned } = stage
   defineStage(app, unpinned)
