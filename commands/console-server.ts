@@ -6,6 +6,7 @@ import { isLocal, targetOf } from '../sandbox/request-target.ts'
 import { StartFailure } from '../sandbox/start-failure.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
 import { callerOf, operate } from './operator-client.ts'
+import { watchOf } from './stage-watch.ts'
 
 /** Serves the console of a stage, whose operator functions it invokes with the shell's credentials. */
 
@@ -24,6 +25,7 @@ const stageBackend = (stage: string): ConsoleBackend => ({
     }
   },
   operate: ({ noun, verb, options }) => operate({ stage }, noun, { verb, options }),
+  watch: watchOf(stage),
 })
 
 const refuse = (response: ServerResponse, status: number, message: string): void => {

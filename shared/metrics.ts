@@ -131,7 +131,7 @@ export const metricMembers = (figures: Figures): object | undefined => {
 const isPerBank = (name: MetricName): boolean => perBank.some((other) => other === name)
 
 /** Writes one line. The log is searchable by `details`, which cost less than dimensions. */
-export const measure = (figures: Figures, details: Record<string, string> = {}): void => {
+export const measure = (figures: Figures, details: Record<string, string | number> = {}): void => {
   const metrics = metricMembers(figures)
   if (!metrics) return
   const line = { service: metricsService(environment.stage), ...details, ...metrics }

@@ -97,7 +97,7 @@ const allowedImports = Object.groupBy(
     sandbox/                    infra/definitions/ console/server/ sdk/openapi/ @aws-sdk/ aws-lambda croner marked
     sandbox/                    beautiful-mermaid minisearch node: valibot
     commands/                   ./api/operations.ts ./banks/ ./domain/ ./operator/ ./request-hmac.ts infra/bundles/
-    commands/                   infra/definitions/ console/server/ sdk/openapi/ sandbox/ package.json @aws-sdk/client-lambda
+    commands/                   infra/definitions/ console/server/ sdk/openapi/ sandbox/ package.json @aws-sdk/client-lambda @aws-sdk/client-cloudwatch
     commands/                   sdk/typescript/src/ @smithy/ esbuild fastest-levenshtein node: valibot yaml
     commands/smoke/             ./domain/json.ts ./operator/results.ts commands/ infra/definitions/ sandbox/local-server.ts @aws-sdk/ node:
     proofs/simulation/          commands/terminal/ ./ sandbox/aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb

@@ -1,4 +1,5 @@
 import type { DebitSummary } from '../../shared/views/operator/debit.ts'
+import type { OutcomeCount, OutcomeCounts } from '../server/backend.ts'
 import { debitStatuses } from './debit-statuses.ts'
 
 const SPAN_MS = 15 * 60_000
@@ -9,54 +10,60 @@ export type Outcomes = {
   failed: number
   /** Whole per cent of the outcomes. */
   share: number
-  /** Seconds from the charge to the outcome of 95 % of the debits. */
-  p95: number
+  /** Seconds from the charge to the completion of 95 % of the completed debits. */
+  p95: number | undefined
   lastError: { reference: string; code: string; at: string } | undefined
 }
 
 const p95Of = (seconds: readonly number[]): number =>
   seconds.toSorted((one, other) => one - other)[Math.ceil(seconds.length * 0.95) - 1] ?? 0
 
-const outcomesOf = (name: string, ended: readonly DebitSummary[]): Outcomes => {
-  const failed = ended.filter(({ status }) => debitStatuses[status].isFailure)
-  const completed = ended.length - failed.length
-  const [last] = failed.toSorted((one, other) => (one.updated_at < other.updated_at ? 1 : -1))
-  return {
-    name,
-    completed,
-    failed: failed.length,
-    share: Math.floor((completed / ended.length) * 100),
-    p95: p95Of(
-      ended.map((debit) => (Date.parse(endOf(debit)) - Date.parse(debit.created_at)) / 1000),
-    ),
-    lastError: last && {
-      reference: last.reference,
-      code: last.error_code ?? 'unknown_error',
-      at: last.updated_at,
-    },
-  }
-}
-
 const endOf = ({ completed_at, updated_at }: DebitSummary): string => completed_at ?? updated_at
 
-/** Returns the outcomes of the last 15 minutes by bank or provider, the lowest share first. */
-export const recentOutcomes = (
-  debits: readonly DebitSummary[],
-  by: 'bank' | 'provider',
-  now: number,
-): Outcomes[] => {
+const secondsOf = (debit: DebitSummary): number =>
+  (Date.parse(endOf(debit)) - Date.parse(debit.created_at)) / 1000
+
+/** Counts the debits that ended in the last 15 minutes, as a stage counts them in its log. */
+export const countOutcomes = (debits: readonly DebitSummary[], now: number): OutcomeCounts => {
   const ended = debits.filter(
     (debit) =>
       (debit.completed_at !== null || debitStatuses[debit.status].isFailure) &&
       now - Date.parse(endOf(debit)) < SPAN_MS,
   )
-  const names = [...new Set(ended.map((debit) => debit[by]))]
-  return names
-    .map((name) =>
-      outcomesOf(
-        name,
-        ended.filter((debit) => debit[by] === name),
-      ),
-    )
-    .sort((one, other) => one.share - other.share || (one.name < other.name ? -1 : 1))
+  const codeOf = ({ status, error_code }: DebitSummary) =>
+    debitStatuses[status].isFailure ? (error_code ?? 'unknown_error') : null
+  const countBy = (by: 'bank' | 'provider'): OutcomeCount[] =>
+    [...Map.groupBy(ended, (debit) => `${debit[by]} ${codeOf(debit)}`).values()].map((group) => {
+      const newest = group.reduce((one, other) => (endOf(one) < endOf(other) ? other : one))
+      return {
+        name: newest[by],
+        code: codeOf(newest),
+        debits: group.length,
+        p95: p95Of(group.map(secondsOf)),
+        newest: { reference: newest.reference, at: endOf(newest) },
+      }
+    })
+  return { bank: countBy('bank'), provider: countBy('provider') }
 }
+
+const sum = (counts: readonly OutcomeCount[]) =>
+  counts.reduce((total, { debits }) => total + debits, 0)
+
+/** Returns the outcomes by name, the lowest share first. */
+export const outcomesOf = (counts: readonly OutcomeCount[]): Outcomes[] =>
+  [...Map.groupBy(counts, ({ name }) => name)]
+    .map(([name, own]): Outcomes => {
+      const [completed] = own.filter(({ code }) => code === null)
+      const [last] = own
+        .flatMap(({ code, newest }) => (code === null ? [] : [{ code, ...newest }]))
+        .toSorted((a, b) => b.at.localeCompare(a.at))
+      return {
+        name,
+        completed: completed?.debits ?? 0,
+        failed: sum(own) - (completed?.debits ?? 0),
+        share: Math.floor(((completed?.debits ?? 0) / sum(own)) * 100),
+        p95: completed?.p95,
+        lastError: last,
+      }
+    })
+    .sort((one, other) => one.share - other.share || one.name.localeCompare(other.name))

@@ -5,11 +5,11 @@ import { mayUse, operate, settings } from './client.ts'
 import { onChange } from './live.ts'
 import { openReader, type Reader } from './reader.ts'
 
-/** How often a stage is polled. */
+/** How often a stage is polled for changing items. */
 const POLL_MS = 5_000
 
-/** The items whose changes concern the data. */
-type Watch = { entities?: readonly string[]; key?: string }
+/** The items whose changes concern the data, and how often a stage is polled for it. */
+type Watch = { entities?: readonly string[]; key?: string; pollMs?: number | undefined }
 
 /** The last results by their calls: a return to a screen shows them until the next reply. */
 const results = new Map<string, unknown>()
@@ -36,7 +36,7 @@ type LoadState<T> = { data?: T | undefined; error?: Error | undefined }
 export const useLoaded = <T>(
   load: (() => Promise<T>) | undefined,
   dependencies: readonly unknown[],
-  { entities = [], key = '' }: Watch = {},
+  { entities = [], key = '', pollMs = entities.length > 0 ? POLL_MS : undefined }: Watch = {},
   initial?: T,
 ): Loaded<T> => {
   const [state, setState] = useState<LoadState<T>>({ data: initial })
@@ -50,7 +50,7 @@ export const useLoaded = <T>(
     const { read, readSoon, close } = openReader<T>({
       load,
       show: (reply) => setState(({ data }) => ({ data, ...reply })),
-      pollMs: watched && !settings.value?.is_live ? POLL_MS : undefined,
+      pollMs: settings.value?.is_live ? undefined : pollMs,
       isVisible: () => document.visibilityState === 'visible',
     })
     reader.current = { read, readSoon, close }

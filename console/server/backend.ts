@@ -73,6 +73,29 @@ export type ConsoleResult<
   Options = object,
 > = N extends 'reconciliation' ? LongResults[V & keyof LongResults] : OperatorResult<N, V, Options>
 
+/** The debits of the last 15 minutes that ended alike at a bank, or of a provider. */
+export type OutcomeCount = {
+  name: string
+  /** Null: completed. */
+  code: string | null
+  debits: number
+  /** Seconds from the charge to the end of 95 % of them. */
+  p95: number
+  newest: { reference: string; at: string }
+}
+
+export type OutcomeCounts = Record<'bank' | 'provider', OutcomeCount[]>
+
+/** An alarm that rings; its description has the event, a colon and the action. */
+export type RingingAlarm = { name: string; since: string; description: string }
+
+/** What AWS knows about a stage. Each call throws an Error in one line. */
+export type StageWatch = {
+  alarms: () => Promise<RingingAlarm[]>
+  /** Costs a query of the log of `relay`. */
+  outcomes: () => Promise<OutcomeCounts>
+}
+
 /** The service behind the console: the sandbox, or a stage on AWS. */
 export type ConsoleBackend = {
   /** The name of the stage; undefined in a sandbox. */
@@ -85,5 +108,6 @@ export type ConsoleBackend = {
   operate: (call: ConsoleCall) => Promise<OperatorReply>
   /** Requests and changed items as they happen; a stage has none, and the page polls. */
   live?: Live
+  watch?: StageWatch
   seeds?: ConsoleSeeds
 }

@@ -4,7 +4,7 @@ import { replyHeaders } from '../../shared/api/reply-headers.ts'
 import { parseJson } from '../../shared/domain/json.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { pageAssets } from './assets.ts'
-import type { ConsoleBackend, ConsoleSettings } from './backend.ts'
+import type { ConsoleBackend, ConsoleSettings, StageWatch } from './backend.ts'
 import { forms } from './forms.ts'
 import type { Live, LiveEvent } from './live.ts'
 import { operateFully } from './operate.ts'
@@ -77,6 +77,11 @@ export type ConsoleHandler = (
   response: ServerResponse,
 ) => Promise<void>
 
+const WATCHED: Record<string, keyof StageWatch> = {
+  'GET /console/alarms': 'alarms',
+  'GET /console/outcomes': 'outcomes',
+}
+
 /** Keeps proxies and browsers from closing a quiet stream. */
 const HEARTBEAT_MS = 15_000
 
@@ -148,6 +153,12 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
       } catch (error) {
         refuse(response, 502, (error as Error).message)
       }
+    } else if (backend.watch && Object.hasOwn(WATCHED, route)) {
+      const { [WATCHED[route] as keyof StageWatch]: read } = backend.watch
+      await read().then(
+        (data) => reply(response, 200, { data }),
+        (error: Error) => refuse(response, 502, error.message),
+      )
     } else if (route === 'GET /console/live' && backend.live) {
       stream(backend.live, response)
     } else if (route === 'POST /console/operator') {

@@ -143,10 +143,15 @@ const followDebit = (debit: Debit, old: Debit | undefined, now: Date): RecordEff
 
 /** Measures all events of a record in one line. */
 const countTransitions = (added: readonly DebitEventName[], debit: Debit): void => {
-  const { amount, bank, errorCode } = stateAt(debit)
-  const metrics = Object.assign({}, ...added.map((name) => figuresOf(name, amount)))
+  const { amount, bank, errorCode, provider, reference, createdAt, updatedAt } = stateAt(debit)
+  const metrics: Figures = Object.assign({}, ...added.map((name) => figuresOf(name, amount)))
   if (Object.keys(metrics).length === 0) return
-  measure(metrics, { bank: bank.identifier, ...(errorCode && { code: errorCode }) })
+  const seconds = (updatedAt.getTime() - createdAt.getTime()) / 1000
+  measure(metrics, {
+    bank: bank.identifier,
+    ...(errorCode && { code: errorCode }),
+    ...(metrics.FailureExcess && { provider, reference, seconds }),
+  })
 }
 
 const countException = ({ kind }: ReportException): void => {
@@ -189,7 +194,7 @@ const requestPart = ({ run, id }: ReconciliationPart): RecordEffects => ({
   messages: [outbox.reconciliationMessage(run, id)],
 })
 
-/** Ends a reconciliation when its last part is stored. */
+/** Ends a reconciliation after its last part. */
 const followRun = (run: ReconciliationRun, old: ReconciliationRun | undefined): RecordEffects => {
   const isLast = run.openParts === 0 && old?.openParts !== 0
   return isLast ? { messages: [outbox.reconciliationMessage(run.id)] } : {}

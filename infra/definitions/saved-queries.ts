@@ -2,6 +2,12 @@
 
 const REQUEST = 'message = "request" and status >= 400 and status < 500'
 
+const outcomesBy = (object: 'bank' | 'provider') =>
+  [
+    'filter ispresent(DebitsCompleted) or ispresent(DebitsFailed)',
+    `stats count(*) as debits, pct(seconds, 95) as p95, latest(reference) as newest, max(@timestamp) as at by ${object}, code`,
+  ] as const
+
 export const savedQueries = {
   /** Faults and warnings of all functions. */
   problems: [
@@ -21,6 +27,9 @@ export const savedQueries = {
     'stats sum(DebitsFailed) as failed by bank, code',
     'sort failed desc',
   ],
+  /** Completed debits have no code. */
+  'outcomes-by-bank': outcomesBy('bank'),
+  'outcomes-by-provider': outcomesBy('provider'),
   'charge-refusals': [
     `filter operation = "charge" and ${REQUEST}`,
     'stats count(*) as refused by caller, status',

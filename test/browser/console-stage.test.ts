@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { healthy, startStageEndpoint } from '../commands/smoke/stage-endpoint.ts'
 import { printedBy, useCommands } from '../support/commands.ts'
-import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
+import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { useBrowser } from './browser.ts'
 
@@ -54,15 +54,21 @@ test('a stage has neither demo charges nor a request log, and polls for changes'
   })
 })
 
-test('a stage reads the outcomes of its debits on request', async () => {
-  await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
+test('a stage shows the alarms that ring, and queries the outcomes of its debits on request', async () => {
   await useStage([], async (address) => {
     const page = await open(`${address}#/now`)
+    const alarm = page.getByRole('table', { name: 'Alarms' }).getByRole('row')
+    await alarm.filter({ hasText: 'bank-down' }).getByText('call the bank').waitFor()
     await page.getByText('Failed payouts').waitFor()
     expect(await page.getByRole('table', { name: 'Outcomes by bank' }).count()).toBe(0)
-    await page.getByRole('button', { name: 'Read the newest debits' }).click()
-    const row = page.getByRole('table', { name: 'Outcomes by bank' }).getByRole('row')
-    await row.filter({ hasText: 'invalid account' }).waitFor()
+    await page.getByRole('button', { name: 'Query the log' }).click()
+    for (const [kind, name] of [
+      ['bank', 'GCB'],
+      ['provider', 'demo'],
+    ]) {
+      const row = page.getByRole('table', { name: `Outcomes by ${kind}` }).getByRole('row')
+      await row.filter({ hasText: `${name}2250 %12.5 sinvalid account` }).waitFor()
+    }
     expect(await page.title()).toBe('Now · sandbox · Debit collection')
   })
 })

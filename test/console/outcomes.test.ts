@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { agesText } from '../../console/page/ages.ts'
-import { recentOutcomes } from '../../console/page/outcomes.ts'
+import { countOutcomes, outcomesOf } from '../../console/page/outcomes.ts'
 import type { DebitSummary } from '../../shared/views/operator/debit.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z')
@@ -25,10 +25,13 @@ const debits = [
   debit('ABSA', 2_000, 100),
 ]
 
+const outcomesBy = (kind: 'bank' | 'provider', own: readonly DebitSummary[]) =>
+  outcomesOf(countOutcomes(own, NOW)[kind])
+
 test('a bank has its share, p95 and last error of the last 15 minutes, the lowest share first', () => {
-  expect(recentOutcomes(debits, 'bank', NOW)).toEqual([
+  expect(outcomesBy('bank', debits)).toEqual([
     {
-      ...{ name: 'ECO', completed: 1, failed: 2, share: 33, p95: 20 },
+      ...{ name: 'ECO', completed: 1, failed: 2, share: 33, p95: 1 },
       lastError: { reference: 'DCS-300', code: 'insufficient_funds', at: ago(280) },
     },
     {
@@ -40,7 +43,7 @@ test('a bank has its share, p95 and last error of the last 15 minutes, the lowes
 
 test('a provider counts the outcomes of all banks, and an open debit counts nowhere', () => {
   const open = { ...debit('GCB', 50, 0), status: 'processing', completed_at: null } as DebitSummary
-  expect(recentOutcomes([...debits, open], 'provider', NOW)).toMatchObject([
+  expect(outcomesBy('provider', [...debits, open])).toMatchObject([
     { name: 'demo', completed: 20, failed: 3, share: 86 },
   ])
 })

@@ -78,7 +78,8 @@ const opened = [
   ['webhooks-low', { reference, n: 0, through: 1, attempt: 1 }, 0, 'demo'],
 ]
 const charged = { DebitsCharged: 1, ChargedPesewas: 100_00, bank: 'GCB' }
-const paid = { DebitsCompleted: 1, CompletedPesewas: 100_00, FailureExcess: -1, bank: 'GCB' }
+const outcome = { bank: 'GCB', provider: 'demo', reference, seconds: expect.any(Number) }
+const paid = { DebitsCompleted: 1, CompletedPesewas: 100_00, FailureExcess: -1, ...outcome }
 
 const timeout = ['timeouts', { reference }, 0, 'demo']
 const attempt = (priority: string, n: number) => [
@@ -89,7 +90,7 @@ const attempt = (priority: string, n: number) => [
 ]
 const timedOut = { changes: { errorCode: 'timeout' as const } }
 const failed = granted(bankMove('failed', timedOut)(processing))
-const failure = { DebitsFailed: 1, FailureExcess: 1, bank: 'GCB', code: 'timeout' }
+const failure = { DebitsFailed: 1, FailureExcess: 1, ...outcome, code: 'timeout' }
 const reversed = advanced(completed, 'reversed')
 
 const lateMove = (to: Status, seconds: number) =>

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
-import { isSandbox, mayUse, operate, serviceNow } from '../client.ts'
+import type { OutcomeCounts, RingingAlarm } from '../../server/backend.ts'
+import { exchange, isSandbox, mayUse, operate, serviceNow } from '../client.ts'
 import { type Matter, matters } from '../matters.tsx'
-import { type Outcomes, recentOutcomes } from '../outcomes.ts'
+import { countOutcomes, type Outcomes, outcomesOf } from '../outcomes.ts'
 import { serviceDay } from '../parts/filters.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
 import { type Column, Table } from '../parts/table.tsx'
@@ -31,7 +32,7 @@ const outcomeColumns = (kind: 'bank' | 'provider'): Column<Outcomes>[] => [
   { title: 'Completed', cell: ({ completed }) => completed, isNumber: true },
   { title: 'Failed', cell: ({ failed }) => failed, isNumber: true },
   { title: 'Success', cell: ({ share }) => `${share} %`, isNumber: true },
-  { title: 'p95', cell: ({ p95 }) => `${p95.toFixed(1)} s`, isNumber: true },
+  { title: 'p95', cell: ({ p95 }) => p95 !== undefined && `${p95.toFixed(1)} s`, isNumber: true },
   {
     title: 'Last error',
     cell: ({ lastError }) =>
@@ -47,65 +48,96 @@ const outcomeColumns = (kind: 'bank' | 'provider'): Column<Outcomes>[] => [
 
 const LISTED_MAX = 1_000
 
-/** Reads the debits of the last 15 minutes, of which some began yesterday. */
-const RecentOutcomes = () => {
+const OutcomeTables = ({ counts }: { counts: OutcomeCounts }) => (
+  <>
+    {(['bank', 'provider'] as const).map((kind) => (
+      <Table
+        key={kind}
+        label={`Outcomes by ${kind}`}
+        columns={outcomeColumns(kind)}
+        rows={outcomesOf(counts[kind])}
+        keyOf={({ name }) => name}
+      >
+        {kind === 'bank' && <Empty title="No debit has ended in the last 15 minutes" />}
+      </Table>
+    ))}
+  </>
+)
+
+/** Counts the debits of a sandbox, of which some began yesterday. */
+const SandboxOutcomes = () => {
   const from = serviceDay(-1)
   const load = () => operate('debit', 'list', { from, limit: String(LISTED_MAX) })
-  const debits = useLoaded(load, [from], { entities: isSandbox() ? ['debit'] : [] })
+  const debits = useLoaded(load, [from], { entities: ['debit'] })
   return (
     <Data of={debits}>
       {(loaded) => (
-        <div class="stack">
+        <>
           {loaded.length === LISTED_MAX && (
             <p class="notice warn">Debits before the newest {LISTED_MAX} are not counted.</p>
           )}
-          {(['bank', 'provider'] as const).map((kind) => (
-            <Table
-              key={kind}
-              label={`Outcomes by ${kind}`}
-              columns={outcomeColumns(kind)}
-              rows={recentOutcomes(loaded, kind, serviceNow())}
-              keyOf={({ name }) => name}
-            >
-              {kind === 'bank' && <Empty title="No debit has ended in the last 15 minutes" />}
-            </Table>
-          ))}
-          {!isSandbox() && (
-            <button type="button" onClick={debits.reload}>
-              Read again
-            </button>
-          )}
-        </div>
+          <OutcomeTables counts={countOutcomes(loaded, serviceNow())} />
+        </>
       )}
     </Data>
   )
 }
 
-/** What is open, for the person on call. */
-export const NowScreen = () => {
-  // A stage reads each debit, and records the read.
-  const [isRequested, setRequested] = useState(isSandbox())
+/** A query of a stage's log costs money, so the operator asks for it. */
+const StageOutcomes = () => {
+  const [isRequested, setRequested] = useState(false)
+  const load = () => exchange<OutcomeCounts>('GET', '/console/outcomes')
+  const counts = useLoaded(isRequested ? load : undefined, [])
   return (
-    <Screen title="Now" about="What is open, with the oldest of each. Each link leads to its list.">
-      <Panel>
-        <Table
-          label="Open matters"
-          columns={columns}
-          rows={matters.value}
-          keyOf={({ title }) => title}
-        />
-      </Panel>
-      {mayUse('debit') && (
-        <Panel title="Outcomes of the last 15 minutes">
-          {isRequested ? (
-            <RecentOutcomes />
-          ) : (
-            <button type="button" onClick={() => setRequested(true)}>
-              Read the newest debits
-            </button>
-          )}
-        </Panel>
-      )}
-    </Screen>
+    <>
+      {isRequested && <Data of={counts}>{(loaded) => <OutcomeTables counts={loaded} />}</Data>}
+      <button type="button" onClick={() => (isRequested ? counts.reload() : setRequested(true))}>
+        {isRequested ? 'Query again' : 'Query the log'}
+      </button>
+    </>
   )
 }
+
+const alarmColumns: Column<RingingAlarm>[] = [
+  { title: 'Alarm', cell: ({ name }) => <code>{name}</code> },
+  { title: 'Since', cell: ({ since }) => <Time at={since} /> },
+  { title: 'Event and action', cell: ({ description }) => description, isWide: true },
+]
+
+const ALARM_POLL_MS = 60_000
+
+const RingingAlarms = () => {
+  const load = () => exchange<RingingAlarm[]>('GET', '/console/alarms')
+  const alarms = useLoaded(load, [], { pollMs: ALARM_POLL_MS })
+  return (
+    <Panel title="Alarms that ring">
+      <Data of={alarms}>
+        {(rows) => (
+          <Table label="Alarms" columns={alarmColumns} rows={rows} keyOf={({ name }) => name}>
+            <Empty title="No alarm rings" />
+          </Table>
+        )}
+      </Data>
+    </Panel>
+  )
+}
+
+/** What is open, for the person on call. */
+export const NowScreen = () => (
+  <Screen title="Now" about="What is open, with the oldest of each. Each link leads to its list.">
+    {!isSandbox() && <RingingAlarms />}
+    <Panel>
+      <Table
+        label="Open matters"
+        columns={columns}
+        rows={matters.value}
+        keyOf={({ title }) => title}
+      />
+    </Panel>
+    {(!isSandbox() || mayUse('debit')) && (
+      <Panel title="Outcomes of the last 15 minutes">
+        <div class="stack">{isSandbox() ? <SandboxOutcomes /> : <StageOutcomes />}</div>
+      </Panel>
+    )}
+  </Screen>
+)

@@ -69,6 +69,27 @@ const jsonReplies = (state: StageState): Record<string, (call: JsonCall) => unkn
       .filter(({ message }) => message.includes(filterPattern))
       .concat(state.lines.map((message) => ({ message }))),
   }),
+  'Logs_20140328.DescribeLogGroups': () => ({ logGroups: [{ logGroupName: 'logs-of-relay' }] }),
+  'Logs_20140328.StartQuery': ({ queryString = '' }) => ({ queryId: queryString }),
+  'Logs_20140328.GetQueryResults': ({ queryId = '' }) => ({
+    status: 'Complete',
+    results: ['', 'invalid_account'].map((code) =>
+      Object.entries({
+        ...{ bank: 'GCB', provider: 'demo', debits: '2', p95: '12.5' },
+        ...(code && { code }),
+        ...{ newest: 'DCS-20261122-ABC123', at: String(Date.now()) },
+      }).flatMap(([field, value]) => (queryId.includes(field) ? [{ field, value }] : [])),
+    ),
+  }),
+  'GraniteServiceVersion20100801.DescribeAlarms': () => ({
+    MetricAlarms: [
+      {
+        AlarmName: `${PREFIX}bank-down`,
+        AlarmDescription: 'The bank gives no reply: call the bank',
+        StateUpdatedTimestamp: Date.now() / 1000,
+      },
+    ],
+  }),
 })
 
 const URL_CONFIG = /^\/2021-10-31\/functions\/debit-collection-sandbox-([a-z-]+)\/url/
