@@ -31,7 +31,7 @@ const HTML = `<!doctype html>
 /** The icon of a tab is blue for a sandbox, purple for a stage and red for production. */
 const iconOf = (stage: string | undefined): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="${
-    stage === undefined ? '#2f5fd0' : stage === 'production' ? '#b42323' : '#6437b8'
+    stage === undefined ? '#2a57c5' : stage === 'production' ? '#b42323' : '#6437b8'
   }"/>` +
   '<path d="M4 5h8M4 8h8M4 11h5" stroke="#fff" stroke-width="1.5" stroke-linecap="round"/></svg>'
 

@@ -5,8 +5,8 @@ export type Scheme = (typeof schemes)[number]
 
 /** As in pages.css: a picture has no access to the styles of its page. */
 const colours = {
-  light: { bg: '#fbfcfb', fg: '#1c2421', muted: '#56625d', accent: '#0f6b5c', line: '#56625d' },
-  dark: { bg: '#121715', fg: '#e4e9e7', muted: '#9fada8', accent: '#6fcfbd', line: '#9fada8' },
+  light: { bg: '#ffffff', fg: '#1a1f28', muted: '#566070', accent: '#2a57c5', line: '#566070' },
+  dark: { bg: '#171b22', fg: '#e7eaef', muted: '#a0a9b7', accent: '#93b3ff', line: '#a0a9b7' },
 } as const satisfies Record<Scheme, object>
 
 /** Returns a picture that loads nothing. */
