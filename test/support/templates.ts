@@ -6,6 +6,7 @@ import { expect } from 'vitest'
 import type { Stage } from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
 import { holdError } from './contract.ts'
+import { newFolder } from './folders.ts'
 
 /** As the CDK passes them to the app: its feature flags change templates. */
 const cdkContext = JSON.parse(readFileSync('cdk.json', 'utf8')).context
@@ -15,6 +16,7 @@ export const unvalidatedApp = (): App =>
   new App({
     context: { ...cdkContext, 'aws:cdk:bundling-stacks': [] },
     builtinCloudFormationValidation: false,
+    outdir: newFolder(),
   })
 
 const synthesized = new Map<string, ReturnType<typeof synthesize>>()
