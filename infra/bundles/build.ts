@@ -60,6 +60,10 @@ export const everyFunction: Record<string, string> = Object.fromEntries(
   functionRows.map(({ name, entry }) => [name, entry]),
 )
 
+/** Both functions of the probe, outside the stage. */
+export const PROBE = 'probe'
+export const probeEntry: Record<string, string> = { [PROBE]: 'commands/probe/handlers.ts' }
+
 /** The functions that verify signed requests or set their secrets. */
 export const opensRequestSecrets = new Set<string>([
   ...operationNames.filter((name) => operations[name].caller === 'provider'),

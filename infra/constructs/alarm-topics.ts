@@ -10,8 +10,14 @@ import { removalPolicyOf, type Stage } from '../definitions/stages.ts'
 
 export type AlarmTopics = { pages: Topic; tickets: Topic }
 
-/** Defines the topics of pages and tickets. Their key is not the data's: alarms report its loss. */
+/** Defines the topics of pages and tickets. */
 export const defineAlarmTopics = (stack: Stack, stage: Stage): AlarmTopics => {
+  const topicOf = alarmTopicsIn(stack, stage)
+  return { pages: topicOf('Pages'), tickets: topicOf('Tickets') }
+}
+
+/** Returns a function that defines topics with one key, which is not the data's: alarms report its loss. */
+export const alarmTopicsIn = (stack: Stack, stage: Stage) => {
   const cloudwatch = {
     principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
     conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
@@ -24,7 +30,8 @@ export const defineAlarmTopics = (stack: Stack, stage: Stage): AlarmTopics => {
   })
   const actions = ['kms:Decrypt', 'kms:GenerateDataKey*']
   key.addToResourcePolicy(new PolicyStatement({ ...cloudwatch, actions, resources: ['*'] }))
-  const topicOf = (id: 'Pages' | 'Tickets', address: string | undefined): Topic => {
+  return (id: 'Pages' | 'Tickets'): Topic => {
+    const address = stage.alarmsTo?.[id === 'Pages' ? 'pages' : 'tickets']
     const topic = new Topic(stack, id, {
       displayName: `Debit collection, ${stage.name}: ${id.toLowerCase()}`,
       enforceSSL: true,
@@ -38,10 +45,6 @@ export const defineAlarmTopics = (stack: Stack, stage: Stage): AlarmTopics => {
     if (address?.startsWith('https:')) topic.addSubscription(new UrlSubscription(address))
     else if (address) topic.addSubscription(new EmailSubscription(address))
     return topic
-  }
-  return {
-    pages: topicOf('Pages', stage.alarmsTo?.pages),
-    tickets: topicOf('Tickets', stage.alarmsTo?.tickets),
   }
 }
 

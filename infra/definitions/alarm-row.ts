@@ -7,7 +7,13 @@ export type AlarmRow = {
   /** The event, a colon, and the action of the operator. */
   description: string
   /** The first thing to read. */
-  look: SavedQuery | `operator ${string}` | 'dashboard' | 'firewall log' | 'backup vault'
+  look:
+    | SavedQuery
+    | `operator ${string}`
+    | 'dashboard'
+    | 'firewall log'
+    | 'backup vault'
+    | 'probe log'
   metric: (metrics: Metrics) => IMetric
   /** Fires at this value and above; with `below`, under it. */
   threshold: number

@@ -80,6 +80,7 @@ export const metricsOf = (stage: Stage, tableName: string) => {
       return metric('AWS/WAFV2', 'BlockedRequests', acl, over)
     },
     ...backupMetrics(stage),
+    ...probeMetrics(stage),
     certificateDays: (CertificateArn: string, over: Aggregation) =>
       metric('AWS/CertificateManager', 'DaysToExpiry', { CertificateArn }, over),
     droppedInvocations: () =>
@@ -103,6 +104,17 @@ export const metricsOf = (stage: Stage, tableName: string) => {
 
 const exportArn = ({ name }: Stage): string =>
   `arn:${Aws.PARTITION}:states:${Aws.REGION}:${Aws.ACCOUNT_ID}:stateMachine:${resourceName('export', name)}`
+
+const probeMetrics = ({ name }: Stage) => ({
+  /** Successful runs of the probe, in its own Region. */
+  probes: () =>
+    metric(
+      METRICS_NAMESPACE,
+      'ProbeSucceeded',
+      { service: metricsService(name) },
+      { ...COUNTED, minutes: 1 },
+    ),
+})
 
 const backupMetrics = (stage: Stage) => {
   const backups = (metricName: string, over: Aggregation) =>

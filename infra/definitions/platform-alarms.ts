@@ -168,6 +168,20 @@ const domainCertificateRow = ({ certificateArn }: Domain): AlarmRow => ({
   below: true,
 })
 
+/** The alarm of the probe, in its own Region. */
+export const probeRow: AlarmRow = {
+  name: 'probe-failing',
+  look: 'probe log',
+  to: 'page',
+  description:
+    'The probe in another Region has failed for three minutes: find "probe failed" in its log, then check the Region, domain.name, its certificate and the firewall',
+  metric: (metrics) => metrics.probes(),
+  threshold: 1,
+  below: true,
+  periods: 3,
+  firesWithoutData: true,
+}
+
 export const platformRows = (stage: PlatformSettings): AlarmRow[] => [
   ...rows,
   clientCertificateRow,

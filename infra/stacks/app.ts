@@ -1,18 +1,25 @@
 import { Errors } from 'aws-cdk-lib'
-import { buildBundles } from '../bundles/build.ts'
+import { buildBundles, probeEntry } from '../bundles/build.ts'
 import { InvalidStage, stageNamed } from '../definitions/stages.ts'
 import { checkDeploymentTarget } from './deployment-target.ts'
-import { checkedApp, defineAccount, defineDeployment, defineStage } from './stage-stacks.ts'
+import {
+  checkedApp,
+  defineAccount,
+  defineDeployment,
+  defineProbe,
+  defineStage,
+} from './stage-stacks.ts'
 
 /**
  * Synthesizes one of:
  * - a stage: `cdk deploy --all -c stage=NAME [-c paused=true] [-c canary=false]`
  * - the role of its deployment workflow: `cdk deploy -c stage=NAME -c repository=OWNER/NAME
  *   [-c oidcProvider=existing]`
+ * - its probe: `cdk deploy -c stage=NAME -c probe=REGION`
  * - the account stack, which all stages of an account and Region share: `cdk deploy`
  */
 
-const SETTINGS = ['stage', 'paused', 'canary', 'repository', 'oidcProvider']
+const SETTINGS = ['stage', 'paused', 'canary', 'probe', 'repository', 'oidcProvider']
 
 const app = checkedApp()
 try {
@@ -24,16 +31,21 @@ try {
   if (unknown) throw new InvalidStage(`-c ${unknown} is unknown; known: ${SETTINGS.join(', ')}`)
   const name: unknown = node.tryGetContext('stage')
   const repository: unknown = node.tryGetContext('repository')
-  if (name === undefined && repository === undefined) defineAccount(app)
+  const probe: unknown = node.tryGetContext('probe')
+  if ([name, repository, probe].every((value) => value === undefined)) defineAccount(app)
   else {
     const stage = stageNamed(name, {
       paused: node.tryGetContext('paused'),
       canary: node.tryGetContext('canary'),
     })
-    await checkDeploymentTarget(stage)
-    if (repository !== undefined) {
+    if (probe !== undefined) {
+      await buildBundles(probeEntry)
+      defineProbe(app, stage, probe)
+    } else if (repository !== undefined) {
+      await checkDeploymentTarget(stage)
       defineDeployment(app, stage, repository, node.tryGetContext('oidcProvider') === 'existing')
     } else {
+      await checkDeploymentTarget(stage)
       await buildBundles()
       defineStage(app, stage)
     }

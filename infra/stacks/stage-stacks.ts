@@ -1,7 +1,7 @@
 import { App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { resourceName } from '../definitions/resource-name.ts'
-import { backupOf, type Stage } from '../definitions/stages.ts'
+import { backupOf, InvalidStage, type Stage } from '../definitions/stages.ts'
 import { AccountStack } from './account-stack.ts'
 import { ApiStack } from './api-stack.ts'
 import { BackupStack } from './backup-stack.ts'
@@ -12,6 +12,7 @@ import { LakeStack } from './lake-stack.ts'
 import { MonitoringStack } from './monitoring-stack.ts'
 import { NetworkStack } from './network-stack.ts'
 import { OperatorsStack } from './operators-stack.ts'
+import { ProbeStack } from './probe-stack.ts'
 
 /** Returns an app that checks its stacks with the AWS Solutions rules; a finding fails the synthesis. */
 export const checkedApp = (): App => {
@@ -45,6 +46,21 @@ export const defineDeployment = (
     repository,
     hasOidcProvider,
   })
+
+/** @throws InvalidStage unless the Region is another than that of the stage, which has `alarmsTo` */
+export const defineProbe = (app: App, stage: Stage, region: unknown): ProbeStack => {
+  if (typeof region !== 'string' || !/^[a-z]{2}(?:-[a-z]+)+-[0-9]$/.test(region))
+    throw new InvalidStage('-c probe must be a Region')
+  if (region === stage.region)
+    throw new InvalidStage(`-c probe must be another Region than ${region}, that of the stage`)
+  if (!stage.alarmsTo)
+    throw new InvalidStage(`Stage ${stage.name} has no alarmsTo, so its probe could notify nobody`)
+  const { env, ...props } = propsOf(stage)
+  return new ProbeStack(app, resourceName('probe', stage.name), {
+    ...props,
+    env: { ...env, region },
+  })
+}
 
 export const defineStage = (app: App, stage: Stage) => {
   const props = propsOf(stage)

@@ -36,8 +36,14 @@ test.each([
   [{ stage: 'sandbox', canary: 'no' }, '-c canary must be true or false\n'],
   [
     { stag: 'production' },
-    '-c stag is unknown; known: stage, paused, canary, repository, oidcProvider\n',
+    '-c stag is unknown; known: stage, paused, canary, probe, repository, oidcProvider\n',
   ],
+  [
+    { stage: 'production', probe: 'eu-central-1' },
+    'Stage production has no alarmsTo, so its probe could notify nobody\n',
+  ],
+  [{ stage: 'sandbox', probe: 'true' }, '-c probe must be a Region\n'],
+  [{ probe: 'eu-central-1' }, 'A stage is required: -c stage=sandbox|production\n'],
   [{ stage: 'sandbox', repository: 'acme' }, '-c repository must be OWNER/NAME\n'],
 ])('the context %j is rejected with one line', (context, line) => {
   expect(synthesize(context)).toEqual({ status: 1, stderr: line, stacks: [] })

@@ -5,6 +5,7 @@ import { completeStage } from '../../infra/definitions/complete-stage.ts'
 import { queuesOf } from '../../infra/definitions/jobs.ts'
 import { burnRows } from '../../infra/definitions/objectives.ts'
 import { lateAlarm } from '../../infra/definitions/outcome-alarms.ts'
+import { probeRow } from '../../infra/definitions/platform-alarms.ts'
 import { rollbackAlarms } from '../../infra/definitions/rollback-alarms.ts'
 import { savedQueries } from '../../infra/definitions/saved-queries.ts'
 import { type Domain, type Lake, stageNamed } from '../../infra/definitions/stages.ts'
@@ -29,7 +30,7 @@ const named = (name: string, text: string): string => {
   return family ? text.replaceAll(family.queue, family.entry.replace(/-old$|-late$/, '')) : text
 }
 
-const definitions = [...burnRows, ...alarmRows(stage), ...rollbackAlarms]
+const definitions = [...burnRows, ...alarmRows(stage), probeRow, ...rollbackAlarms]
 const entryOf = (name: string): string => families.get(name)?.entry ?? name
 
 /** The queues of a family can differ in their notification. */
@@ -40,7 +41,7 @@ const recipients = (entry: string): string => {
 
 const rows = definitions.map((row) => {
   const [, meaning = '', action = ''] = /^(.*?): (.*)$/.exec(named(row.name, row.description)) ?? []
-  const place = ['dashboard', 'firewall log', 'backup vault'].includes(row.look)
+  const place = ['dashboard', 'firewall log', 'backup vault', 'probe log'].includes(row.look)
   const look = place ? row.look : `\`${row.look}\``
   const entry = entryOf(row.name)
   return `| \`${entry}\` | ${recipients(entry)} | ${meaning} | ${look} | ${action} |`
