@@ -59,6 +59,11 @@ const commands: Record<string, CommandRow> = {
     words: '--from --on --days',
     run: () => import('./restore-check.ts'),
   },
+  'restore-drill': {
+    summary: 'restores a copy of the table of a stage, checks and removes it',
+    words: '--stage --at --days --remove',
+    run: () => import('./restore-drill.ts'),
+  },
   smoke: {
     summary: 'checks a stage or a sandbox',
     words: '--stage --port --api --receiver --keep',

@@ -12,13 +12,13 @@ import { functionVariables, NAME, useLocalCredentials } from './environment.ts'
 import { loadFunctions, loadWith } from './function-host.ts'
 
 /** The functions that check books. No queue, schedule or bank exists next to them. */
-const CHECKERS = ['manage-reconciliation', 'manage-change']
+export const CHECKERS = ['manage-reconciliation', 'manage-change']
+const rows = functionRows.filter(({ name }) => CHECKERS.includes(name))
 
 type Copy = { items: readonly Item[]; until: Date; folder: string; referencePrefix: string }
 
 /** Loads a copy of the books into an empty table in memory. @returns the functions that check them */
 export const openBooks = async ({ items, until, folder, referencePrefix }: Copy) => {
-  const rows = functionRows.filter(({ name }) => CHECKERS.includes(name))
   const settings = { timeScale: 1, approvals: false, host: 'localhost' }
   useLocalCredentials()
   Object.assign(process.env, ...rows.map((row) => functionVariables(row, settings)), {
@@ -43,5 +43,33 @@ export const openBooks = async ({ items, until, folder, referencePrefix }: Copy)
   answerCalls(({ constructor: { name }, input }) =>
     perform(() => readObject[name]?.(input as object) ?? table.run(name, input)),
   )
+  return loadFunctions(rows, loadWith({ ...real, now: () => until }))
+}
+
+/** The variables of the checkers that name neither a queue, a secret nor another function. */
+const READ_VARIABLES = [
+  'STAGE',
+  'REFERENCE_PREFIX',
+  'REPORTS_BUCKET',
+  'AUDIT_BUCKET',
+  'RETAIN_YEARS',
+]
+
+/**
+ * Loads the functions that check books, for a table in AWS.
+ * @param variables those of the functions of the stage
+ */
+export const openTable = (
+  { tableName, until }: { tableName: string; until: Date },
+  variables: Record<string, string>,
+) => {
+  const read = Object.entries(variables).filter(([name]) => READ_VARIABLES.includes(name))
+  Object.assign(process.env, Object.fromEntries(read), {
+    TABLE_NAME: tableName,
+    CLAIMED_OPERATORS: 'true',
+    CACHE_SECONDS: '0',
+    METRICS_DISABLED: 'true',
+    AWS_LAMBDA_LOG_LEVEL: 'FATAL',
+  })
   return loadFunctions(rows, loadWith({ ...real, now: () => until }))
 }

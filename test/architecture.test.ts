@@ -101,6 +101,7 @@ const allowedImports = Object.groupBy(
     commands/                   sdk/typescript/src/ @smithy/ esbuild fastest-levenshtein node: valibot yaml
     commands/smoke/             ./domain/json.ts ./operator/results.ts commands/ infra/definitions/ sandbox/local-server.ts @aws-sdk/ node:
     commands/probe/             ./metrics.ts commands/ @aws-lambda-powertools/parameters/secrets aws-lambda valibot
+    commands/restore-drill/     ./domain/ ./runtime.ts commands/restore-check/ infra/definitions/ sandbox/ @aws-sdk/
     proofs/simulation/          commands/terminal/ ./ sandbox/aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb
     proofs/simulation/          aws-lambda node:
     proofs/simulation/invariants/  proofs/simulation/engine/observations.ts sandbox/aws/table/change.ts ./metrics.ts ./domain/ ./views/ node:

@@ -1,4 +1,5 @@
 import { readExports } from '../../sandbox/exported-table.ts'
+import type { FunctionHost } from '../../sandbox/function-host.ts'
 import { openBooks } from '../../sandbox/restored-books.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import type { Finding } from '../../shared/domain/operator/finding.ts'
@@ -49,8 +50,21 @@ export async function* checkBooks({ folder, on, days }: BooksCopy): AsyncGenerat
   yield { name: `totals ${totalsOf(items)}`, problems: [] }
   const referencePrefix = referencePrefixOf(items)
   const books = await openBooks({ items, until, folder, referencePrefix })
+  yield* checkDays(books, { on, days, until })
+}
+
+type CheckedDays = Pick<BooksCopy, 'on' | 'days'> & { until: Date }
+
+/** A check of a day by the books has its invariants. */
+export type DayCheck = BooksCheck & { invariants?: readonly Finding[] }
+
+/** Yields two checks of each day: by the sealed audit and by the books. */
+export async function* checkDays(
+  { invoke }: Pick<FunctionHost, 'invoke'>,
+  { on, days, until }: CheckedDays,
+): AsyncGenerator<DayCheck> {
   const call = async (noun: string, verb: string, options: object) => {
-    const reply = (await books.invoke(`manage-${noun}`, { verb, options })) as OperatorReply
+    const reply = (await invoke(`manage-${noun}`, { verb, options })) as OperatorReply
     if ('error' in reply) throw new Error(reply.error)
     return reply.result
   }
@@ -69,6 +83,6 @@ export async function* checkBooks({ folder, on, days }: BooksCopy): AsyncGenerat
     const found = invariants.flatMap(({ title, examples }) =>
       examples.map(({ subject, difference }) => `${subject}: ${difference} (${title})`),
     )
-    yield { name: `${day} books ${JSON.stringify(sums)}`, problems: found }
+    yield { name: `${day} books ${JSON.stringify(sums)}`, problems: found, invariants }
   }
 }

@@ -10,11 +10,14 @@ export type Answer = (command: Command) => Promise<unknown> | undefined
 type Client = { send: (this: Client, command: Command, ...rest: unknown[]) => Promise<unknown> }
 
 let answer: Answer = () => undefined
+let refuse: (command: Command) => Error | undefined = () => undefined
 
 /** The prototype of all SDK clients. */
 export const clients: Client = Object.getPrototypeOf(SQSClient.prototype)
 const { send } = clients
 clients.send = function (command, ...rest) {
+  const refusal = refuse(command)
+  if (refusal) return Promise.reject(refusal)
   return answer(command) ?? send.call(this, command, ...rest)
 }
 
@@ -35,4 +38,9 @@ export const perform = <T>(call: () => T): Promise<T> =>
 
 export const answerCalls = (chosen: Answer): void => {
   answer = chosen
+}
+
+/** Rejects the calls for which a function returns an error, before they are answered or sent. */
+export const refuseCalls = (chosen: typeof refuse): void => {
+  refuse = chosen
 }

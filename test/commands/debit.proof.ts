@@ -8,7 +8,7 @@ import { expectOneLine, runScript } from '../support/commands.ts'
 const debit = (...words: string[]) => runScript(['commands/debit.ts', ...words])
 
 const COMMANDS =
-  'sandbox console listen trigger clock fixtures invoke bank-check restore-check smoke operator'.split(
+  'sandbox console listen trigger clock fixtures invoke bank-check restore-check restore-drill smoke operator'.split(
     ' ',
   )
 

@@ -3,14 +3,12 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { checkBooks } from '../../commands/restore-check/check.ts'
 import { lakeQueries } from '../../infra/definitions/lake-queries.ts'
-import type { Entry, StoredObject } from '../../sandbox/aws/journal.ts'
 import type { Item } from '../../sandbox/aws/table/change.ts'
 import { type ExportLine, readExports } from '../../sandbox/exported-table.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { newFolder } from '../support/folders.ts'
-import { createPayee } from '../support/payee.ts'
-import { SILENT } from '../support/requests.ts'
-import { type Shown, useService } from '../support/running-service.ts'
+import { type Books, useRecordedBooks } from '../support/recorded-books.ts'
+import type { Shown } from '../support/running-service.ts'
 import {
   changesExport,
   fullExport,
@@ -22,53 +20,17 @@ import {
 
 /** Books that are rebuilt from exports of the table (docs/operations.md#lake). */
 
-const data = newFolder()
-const service = useService({ data })
-
-const now = () => service.sandbox().control.clock.now()
-const move = async (command: object) => {
-  const init = { method: 'POST', body: JSON.stringify(command) }
-  const response = await fetch(`${service.sandbox().address}/sandbox/clock`, init)
-  expect(response.status).toBe(200)
-}
-
-/** Returns the items and the objects of the sandbox. */
-const stateOf = () => {
-  const items = new Map<string, Item>()
-  const objects = new Map<string, StoredObject>()
-  const lines = readFileSync(join(data, 'journal.jsonl'), 'utf8').split('\n').filter(Boolean)
-  for (const entry of lines.map((line) => JSON.parse(line) as Entry)) {
-    if ('item' in entry) items.set(keyOf(entry.item), entry.item)
-    if ('object' in entry) objects.set(entry.object.key, entry.object)
-    for (const { before, after } of 'changes' in entry ? entry.changes : []) {
-      if (after) items.set(keyOf(after), after)
-      else items.delete(keyOf(before as Item))
-    }
-  }
-  return { items: [...items.values()], objects, at: now() }
-}
+const books = useRecordedBooks()
 
 let exports: WrittenExport[] = []
-let original: ReturnType<typeof stateOf>
+let original: Books
 let copy = ''
 /** Completed, reversed, and failed before its completion was reported. */
 let debits: string[] = []
 
 beforeAll(async () => {
-  const payee = await createPayee(service, 'exported')
-  const [first = '', second = ''] = await payee.complete('100.00', '50.00', '1.00')
-  const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
-  await service.report(uuid, { status: 'failed', bank_reference: 'B-0', error_message: 'No' })
-  await service.report(uuid, { status: 'completed', bank_reference: 'B-1' })
-  debits = [first, second, reference]
-  await move({ freeze: true })
-  const states = [stateOf()]
-  await move({ advance: '30h' })
-  await payee.reverse(second)
-  states.push(stateOf())
-  await move({ advance: '24h' })
-  states.push(stateOf())
-  const [full, night, last] = states as [typeof original, typeof original, typeof original]
+  const { full, night, last, ...recorded } = await books.record()
+  debits = recorded.debits
   original = last
   exports = [
     fullExport(full.items, full.at),

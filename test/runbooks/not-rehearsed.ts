@@ -24,6 +24,7 @@ export const notRehearsed: Record<string, string> = {
   'MACHINE=': SHELL,
   'aws stepfunctions': `${CLOUD}; test/infra/lake.test.ts checks the state machine`,
   rclone: 'needs rclone and a second storage',
+  'npm run -s debit -- restore-drill': 'test/commands/restore-drill.proof.ts runs it',
   'npm run -s debit -- restore-check': 'test/commands/restore-check.test.ts runs it',
 }
 
