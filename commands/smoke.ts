@@ -120,6 +120,7 @@ const runChecks = async (): Promise<void> => {
     checkRequests(smoke),
     objects.movesMoney && checkDebits(smoke),
     aws && stage && aws.checkSweep(check, { stage, since, signal }),
+    aws && stage && aws.checkSubscriptions(check, stage),
   ])
   await checkReplyForm(check, api)
   await checkReconciliation(check, objects, command, since)

@@ -1,3 +1,4 @@
+import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation'
 import { CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs'
 import {
   type EventSourceMappingConfiguration,
@@ -5,6 +6,7 @@ import {
   paginateListEventSourceMappings,
   paginateListFunctions,
 } from '@aws-sdk/client-lambda'
+import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns'
 import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { jobNames } from '../../infra/definitions/jobs.ts'
@@ -121,6 +123,30 @@ export const checkSweep = (check: RunCheck, run: StageRun) =>
   check('sweep', () =>
     expectLine(run, { name: 'sweep', term: 'SweepRuns', seconds: SWEEP_SECONDS }),
   )
+
+/** Nobody is notified by an alarm whose subscription was not confirmed; AWS removes it after three days. */
+export const checkSubscriptions = (check: RunCheck, stage: string) =>
+  check('alarm-subscriptions', async () => {
+    const StackName = resourceName('monitoring', stage)
+    const client = new CloudFormationClient()
+    const ids = { 'AWS::SNS::Topic': [] as string[], 'AWS::SNS::Subscription': [] as string[] }
+    for await (const page of paginateListStackResources({ client }, { StackName }))
+      for (const { ResourceType, PhysicalResourceId = '' } of page.StackResourceSummaries ?? [])
+        ids[ResourceType as keyof typeof ids]?.push(PhysicalResourceId)
+    const defined = ids['AWS::SNS::Subscription'].length
+    if (defined === 0) return
+    const sns = new SNSClient()
+    let [confirmed, pending] = [0, 0]
+    for (const TopicArn of ids['AWS::SNS::Topic']) {
+      const { Attributes = {} } = await sns.send(new GetTopicAttributesCommand({ TopicArn }))
+      confirmed += Number(Attributes.SubscriptionsConfirmed)
+      pending += Number(Attributes.SubscriptionsPending)
+    }
+    if (pending > 0 || confirmed < defined) {
+      const counts = `${confirmed} confirmed, ${pending} in PendingConfirmation`
+      throw new Mismatch(`${defined} confirmed subscriptions of alarms`, counts)
+    }
+  })
 
 /** Run last, because they cover the faults of all other checks. */
 export const checkFaults = async (check: RunCheck, run: StageRun) => {

@@ -60,6 +60,7 @@ export class DeploymentStack extends Stack {
   #allowSmokeTest(role: Role, stage: Stage): void {
     const all = resourceName('*', stage.name)
     const queues = this.formatArn({ service: 'sqs', resource: all })
+    const topics = this.formatArn({ service: 'sns', resource: all })
     const logs = this.#namedArn('logs', 'log-group', all)
     const operatorNouns = stage.hasSandboxBank ? [...nouns, ...moneyNouns] : nouns
     const functions = operatorNouns.map((noun) =>
@@ -67,6 +68,7 @@ export class DeploymentStack extends Stack {
     )
     const listActions = [
       'cloudformation:DescribeStacks',
+      'cloudformation:ListStackResources',
       // The app compares the quota with the stage's reserved concurrency.
       'lambda:GetAccountSettings',
       'lambda:ListEventSourceMappings',
@@ -78,11 +80,13 @@ export class DeploymentStack extends Stack {
       Bool: { 'lambda:InvokedViaFunctionUrl': 'true' },
     })
     this.#allow(role, ['sqs:GetQueueUrl', 'sqs:GetQueueAttributes'], [queues])
+    this.#allow(role, ['sns:GetTopicAttributes'], [topics])
     this.#allow(role, ['logs:FilterLogEvents'], [logs])
     this.#allow(role, listActions, ['*'])
     suppressNag(role, {
       'IAM5[Resource::*]': 'These actions only read, and IAM offers no resource for them',
       [`IAM5[Resource::${arnInFindings(this, queues)}]`]: 'The smoke test reads all queues',
+      [`IAM5[Resource::${arnInFindings(this, topics)}]`]: 'The smoke test reads all topics',
       [`IAM5[Resource::${arnInFindings(this, logs)}]`]: 'The smoke test reads all logs',
     })
   }

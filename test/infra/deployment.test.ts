@@ -116,7 +116,7 @@ test('the role can neither grant approvals nor move money in production', () => 
 
 test('all resources of services that the role may use belong to its stage', () => {
   const deployment = deploymentOf(stageNamed('sandbox'))
-  for (const action of ['sqs:GetQueueUrl', 'logs:FilterLogEvents']) {
+  for (const action of ['sqs:GetQueueUrl', 'sns:GetTopicAttributes', 'logs:FilterLogEvents']) {
     expect(resourcesFor(action, deployment)).toEqual(['debit-collection-sandbox-*'])
   }
 })

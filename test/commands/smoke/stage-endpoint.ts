@@ -13,13 +13,20 @@ const ACCOUNT = 'eu-west-1:000000000000'
 type StageState = {
   eventSources: 'Enabled' | 'Disabled'
   deadLetters: number
+  /** Unconfirmed subscriptions of the two topics' addresses. */
+  pending: number
   /** Functions that the caller may not use. */
   denied?: readonly string[]
   /** Lines of every log group in addition to the usual ones. */
   lines: readonly string[]
 }
 
-export const healthy: StageState = { eventSources: 'Enabled', deadLetters: 0, lines: [] }
+export const healthy: StageState = {
+  eventSources: 'Enabled',
+  deadLetters: 0,
+  pending: 0,
+  lines: [],
+}
 
 const queueArn = (name: string) => `arn:aws:sqs:${ACCOUNT}:${name}`
 
@@ -48,6 +55,29 @@ const stacksAs = (address: string): string =>
         `<OutputValue>${value}</OutputValue></member></Outputs></member>`,
     )
     .join('')}</Stacks></DescribeStacksResult></DescribeStacksResponse>`
+
+const members = (elements: readonly Record<string, string>[], tag: string): string =>
+  elements
+    .map((element) => Object.entries(element).map(([name, value]) => `<${name}>${value}</${name}>`))
+    .map((parts) => `<${tag}>${parts.join('')}</${tag}>`)
+    .join('')
+
+/** Replies of the services that use queries, by the action. */
+const queryReplies = ({ pending }: StageState, address: string): Record<string, () => string> => ({
+  DescribeStacks: () => stacksAs(address),
+  ListStackResources: () => {
+    const resources = ['AWS::SNS::Topic', 'AWS::SNS::Subscription', 'AWS::CloudWatch::Alarm'].map(
+      (ResourceType) => ({ ResourceType, PhysicalResourceId: `arn of ${ResourceType}` }),
+    )
+    const list = members(resources, 'member')
+    return `<Response><ListStackResourcesResult><StackResourceSummaries>${list}</StackResourceSummaries></ListStackResourcesResult></Response>`
+  },
+  GetTopicAttributes: () => {
+    const counts = { SubscriptionsConfirmed: 1 - pending, SubscriptionsPending: pending }
+    const entries = Object.entries(counts).map(([key, value]) => ({ key, value: String(value) }))
+    return `<Response><GetTopicAttributesResult><Attributes>${members(entries, 'entry')}</Attributes></GetTopicAttributesResult></Response>`
+  },
+})
 
 const userArn = 'arn:aws:iam::000000000000:user/ama'
 
@@ -129,7 +159,10 @@ export const startStageEndpoint = async (address: string, state: StageState) => 
     const answer = jsonReplies(state)[String(headers['x-amz-target'])]
     return answer
       ? Response.json(answer(JSON.parse(body)))
-      : new Response(stacksAs(address), { headers: { 'content-type': 'text/xml' } })
+      : new Response(
+          queryReplies(state, address)[new URLSearchParams(body).get('Action') ?? '']?.(),
+          { headers: { 'content-type': 'text/xml' } },
+        )
   }
 
   const server = createServer(async (request, response) => {

@@ -33,7 +33,13 @@ test('the smoke test of a stage finds the API and checks events, sweep, queues a
   expect(passed.slice(0, 3)).toEqual(['event-sources', 'api-address', 'objects'])
   expect(passed.slice(-4)).toEqual(['reconcile', 'dead-letters', 'logs', 'cleanup'])
   expect(passed).toEqual(
-    expect.arrayContaining(['sweep', 'events-of-completed-debit', 'redelivery', 'payout']),
+    expect.arrayContaining([
+      'alarm-subscriptions',
+      'sweep',
+      'events-of-completed-debit',
+      'redelivery',
+      'payout',
+    ]),
   )
   // Without a receiver no webhook arrives.
   expect(passed).not.toContain('webhooks-of-completed-debit')
@@ -50,6 +56,16 @@ test('the smoke test of a stage finds the API and checks events, sweep, queues a
     )
     expect(Date.parse(expires_on) - Date.parse(created_at)).toBeLessThanOrEqual(3_600_000)
   }
+}, 240_000)
+
+test('the smoke test of a stage names an unconfirmed subscription of its alarms, and goes on', async () => {
+  const { code, passed, others } = await smoke({ pending: 1 })
+  expect(others).toEqual([
+    'FAIL alarm-subscriptions: expected 1 confirmed subscriptions of alarms, got 0 confirmed, 1 in PendingConfirmation',
+    expect.stringMatching(/^1 of [4-9][0-9] checks failed$/),
+  ])
+  expect(code).toBe(1)
+  expect(passed).toEqual(expect.arrayContaining(['sweep', 'payout', 'logs', 'cleanup']))
 }, 240_000)
 
 test('the smoke test of a stage names dead letters and faults in logs', async () => {
