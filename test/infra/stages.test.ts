@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { Match } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
 import { functionRows, functionsOf } from '../../infra/definitions/functions.ts'
 import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
-import { concurrencyOf, jobRow, jobsOf } from '../../infra/definitions/jobs.ts'
+import { concurrencyOf, type JobName, jobRow, jobsOf } from '../../infra/definitions/jobs.ts'
 import { InvalidStage, type Stage, stageNamed } from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
 import { operationNames } from '../../shared/api/operations.ts'
@@ -152,6 +153,26 @@ test('the production stage reserves concurrency for exactly the functions behind
   const used = [...Object.values(workers), ...settings].reduce((sum, count) => sum + count, 0)
   // The relay uses one per shard. An account has 1,000 by default.
   expect(used + 40).toBeLessThan(1_000)
+})
+
+test('the ceilings name the workers of a job as the event sources of production and its row have them', () => {
+  const rows = readFileSync('docs/operations.md', 'utf8').matchAll(
+    /^\| workers of `([\w-]+)` \| ([\d,]+) \|/gm,
+  )
+  const documented = [...rows].map(([, name, has = '']) => [name, Number(has.replace(',', ''))])
+  expect(documented.length).toBeGreaterThan(2)
+  const sources = propertiesOf(templates.production.all, 'AWS::Lambda::EventSourceMapping')
+  const deployed = documented.map(([name]) => {
+    const own = sources.filter(({ FunctionName }) =>
+      JSON.stringify(FunctionName).includes(`"${String(name).replaceAll('-', '')}live`),
+    )
+    return [name, own.reduce((sum, { ScalingConfig }) => sum + ScalingConfig.MaximumConcurrency, 0)]
+  })
+  const defined = documented.map(([name]) => {
+    const { from } = jobRow(name as JobName)
+    return [name, 'queues' in from ? from.queues.length * from.maxConcurrency : 0]
+  })
+  expect({ deployed, defined }).toEqual({ deployed: documented, defined: documented })
 })
 
 test('a stage can set the concurrency of a job, and its upper limit applies', () => {
