@@ -86,7 +86,7 @@ type Lease = {
 const floatingMaxOf = (limit: number): number => Math.floor(limit / 20)
 
 /** A worker takes tokens for this time, at its own rate. */
-const LEASE_SECONDS = 12
+const LEASE_SECONDS = 30
 const LEASES_MAX = 1_000
 
 /**
@@ -162,22 +162,20 @@ const takeGranted = async (lease: Lease, scope: string, now: Date): Promise<bool
 
 /**
  * Returns how many tokens to take in advance: the worker's part of all requests in the last minute,
- * applied to the tokens that may float, and fewer near the limit. The first write of a window takes
- * none: it reads the sums.
+ * applied to the tokens that may float, and fewer near the limit and near the end of the window.
  */
 const extrasOf = ({ current, previous, ...lease }: Lease, now: Date): number => {
   const { start, limit, floating, used } = lease
-  if (current.granted === 0) return 0
   const rest = 1 - (now.getTime() / 1000 - start) / WINDOW_SECONDS
   const own = current.requests + previous.requests * rest
   const all = Math.max(own, current.granted + previous.granted * rest)
   const extras = Math.min(
-    (own * LEASE_SECONDS) / WINDOW_SECONDS,
+    own * Math.min(LEASE_SECONDS / WINDOW_SECONDS, rest),
     (floatingMaxOf(limit) * own) / all,
     floatingMaxOf(limit) - floating + used,
     (limit - current.granted) / 8,
   )
-  return Math.max(0, Math.floor(extras))
+  return Math.max(0, Math.round(extras))
 }
 
 /** Takes tokens in advance if few enough float, otherwise one token. Reports the used ones. */
