@@ -6,8 +6,8 @@ import {
 } from '../domain/debits/exception.ts'
 import type { Refund, RefundStatus } from '../domain/debits/refund.ts'
 import { exceptionPages } from '../store/debits/exceptions.ts'
-import { refundPages } from '../store/debits/refunds.ts'
-import { type CheckResult, checkResult, notApplicable } from './findings.ts'
+import { findRefunds, refundPages } from '../store/debits/refunds.ts'
+import { type CheckResult, checkResult, combine, notApplicable } from './findings.ts'
 import { EXPECTED, type StatusExpectation } from './lifecycle.ts'
 import type { PartScope, Task } from './part.ts'
 import { readDebits } from './read.ts'
@@ -28,15 +28,47 @@ export const checkExceptions = async (
 ): Promise<Task[]> => {
   for (const status of exceptionStatuses) {
     for await (const exceptions of exceptionPages(status, window)) {
-      const debits = await readDebits(exceptions.map(({ reference }) => reference))
+      const [debits, refunds] = await Promise.all([
+        readDebits(exceptions.map(({ reference }) => reference)),
+        readRefundsOf(exceptions),
+      ])
       for (const exception of exceptions) {
         const { provider, reference: subject } = exception
         const debit = debits.get(subject)
-        findings.check(31, { provider, subject }, () => exceptionMatches(exception, debit))
+        findings.check(31, { provider, subject }, () =>
+          combine([
+            exceptionMatches(exception, debit),
+            resolvedByRefund(exception, refunds.get(subject), window),
+          ]),
+        )
       }
     }
   }
   return []
+}
+
+/** The note of an exception that a refund resolved, with the uuid of the instruction. */
+const REFUNDED = /^refund ([0-9a-f-]{36})$/
+
+const readRefundsOf = async (exceptions: readonly ReportException[]) => {
+  const refunded = exceptions.filter(({ note }) => REFUNDED.test(note ?? ''))
+  const refunds = await findRefunds(refunded.map(({ reference }) => reference))
+  return new Map(refunds.map((refund) => [refund.reference, refund]))
+}
+
+/** The exception counts once, in `exceptionMatches`. */
+const resolvedByRefund = (
+  { note, reference }: ReportException,
+  refund: Refund | undefined,
+  window: Window,
+): CheckResult => {
+  const [, uuid] = REFUNDED.exec(note ?? '') ?? []
+  const isKnown = refund && [refund, ...refund.failed].some((one) => one.uuid === uuid)
+  const difference = `was resolved by the refund ${uuid}, which does not exist`
+  return checkResult(
+    { [difference]: uuid !== undefined && !isKnown && !mayHaveExpired(reference, window) },
+    0,
+  )
 }
 
 type Possible = (expected: StatusExpectation) => boolean
