@@ -27,3 +27,17 @@ export const completeStage: Stage = {
     copyTo: 'arn:aws:backup:eu-west-1:222222222222:backup-vault:copies',
   },
 }
+
+const PASSIVE_REGION = 'eu-west-1'
+
+/** The same with a passive Region and its replicas. */
+export const replicatedStage: Stage = {
+  ...completeStage,
+  passive: {
+    region: PASSIVE_REGION,
+    replica: {
+      table: { name: 'debits-table', streamLabel: '2026-11-27T10:00:00.000' },
+      sealingKeyArn: `arn:aws:secretsmanager:${PASSIVE_REGION}:111111111111:secret:SealingKey-AbCdEf`,
+    },
+  },
+}

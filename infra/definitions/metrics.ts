@@ -81,6 +81,7 @@ export const metricsOf = (stage: Stage, tableName: string) => {
     },
     ...backupMetrics(stage),
     ...probeMetrics(stage),
+    ...replicaMetrics(tableName),
     certificateDays: (CertificateArn: string, over: Aggregation) =>
       metric('AWS/CertificateManager', 'DaysToExpiry', { CertificateArn }, over),
     droppedInvocations: () =>
@@ -104,6 +105,12 @@ export const metricsOf = (stage: Stage, tableName: string) => {
 
 const exportArn = ({ name }: Stage): string =>
   `arn:${Aws.PARTITION}:states:${Aws.REGION}:${Aws.ACCOUNT_ID}:stateMachine:${resourceName('export', name)}`
+
+const replicaMetrics = (TableName: string) => ({
+  /** Milliseconds from a write to its appearance in a replica. */
+  replication: (ReceivingRegion: string, over: Aggregation) =>
+    metric('AWS/DynamoDB', 'ReplicationLatency', { TableName, ReceivingRegion }, over),
+})
 
 const probeMetrics = ({ name }: Stage) => ({
   /** Successful runs of the probe, in its own Region. */

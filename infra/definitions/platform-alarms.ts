@@ -1,9 +1,13 @@
 import { type AlarmRow, COUNTED, HIGHEST } from './alarm-row.ts'
-import { backupOf, type Domain, type Stage } from './stages.ts'
+import { backupOf } from './recovery.ts'
+import type { Domain, PassiveRegion, Stage } from './stages.ts'
 
 /** Alarms on quotas and services of AWS. */
 
-export type PlatformSettings = Pick<Stage, 'hasFirewall' | 'concurrencyQuota' | 'domain' | 'lake'> &
+export type PlatformSettings = Pick<
+  Stage,
+  'hasFirewall' | 'concurrencyQuota' | 'domain' | 'lake' | 'passive'
+> &
   Parameters<typeof backupOf>[0]
 
 /** Default quota of concurrent executions. */
@@ -94,6 +98,7 @@ const stageRows = (stage: PlatformSettings): AlarmRow[] => [
   ...(stage.hasFirewall ? [firewallRow] : []),
   ...(backupOf(stage) ? backupRows : []),
   ...(stage.lake ? [exportRow] : []),
+  ...(stage.passive ? [replicaRow(stage.passive)] : []),
   ...(stage.domain ? [domainCertificateRow(stage.domain)] : []),
 ]
 
@@ -142,6 +147,19 @@ const exportRow: AlarmRow = {
   periods: 36,
   firesWithoutData: true,
 }
+
+/** It bounds what a loss of the Region loses; a replica is usually a second behind. */
+const REPLICA_MS = 60_000
+
+const replicaRow = ({ region }: PassiveRegion): AlarmRow => ({
+  name: 'replica-late',
+  look: 'dashboard',
+  description:
+    'The replica of the table is a minute behind: check the health of both Regions, and that the key of the passive one is enabled',
+  metric: (metrics) => metrics.replication(region, HIGHEST),
+  threshold: REPLICA_MS,
+  periods: 2,
+})
 
 /** A month before, so that a certificate that must be ordered is there in time. */
 const CERTIFICATE_DAYS = 30

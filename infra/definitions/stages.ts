@@ -72,6 +72,10 @@ type CommonSettings = StageWorkers & {
   switchesAtOnce?: boolean
   /** Table that replaces the stack's own after a restore (docs/operations.md). */
   restoredTable?: RestoredTable
+  /** A second Region, whose stacks wait for a failover (docs/operations.md#passive-region). */
+  passive?: PassiveRegion
+  /** The stacks are those of the passive Region: set by `-c passive=true` only. */
+  replicaOf?: { region: string } & Partial<Replica>
   logRetention: RetentionDays
   /** E-mail or https addresses; a stage that keeps data cannot be deployed without. */
   alarmsTo?: { pages: string; tickets: string }
@@ -85,7 +89,7 @@ type CommonSettings = StageWorkers & {
 export type Lake = { keepDays: number }
 
 /** Daily backups of table and reports in a locked vault (docs/operations.md#backups), or why there are none. */
-type StageBackup = Backup | { declined: string }
+export type StageBackup = Backup | { declined: string }
 
 export type Backup = {
   keepDays: number
@@ -95,21 +99,18 @@ export type Backup = {
   copyTo?: string
 }
 
-export const backupOf = ({ backup }: { backup?: StageBackup }): Backup | undefined =>
-  backup && 'keepDays' in backup ? backup : undefined
-
-/** Days of point-in-time recovery. */
-const RECOVERY_DAYS = 35
-
-/** Returns the days for which an earlier state of the table can be restored. */
-export const restorableDaysOf = (stage: { backup?: StageBackup }): number =>
-  Math.max(RECOVERY_DAYS, backupOf(stage)?.keepDays ?? 0)
-
-/** Returns the Region of the copies if it is not the stage's own. */
-export const otherRegionOf = (stage: Stage) => {
-  const copyRegion = backupOf(stage)?.copyTo?.split(':')[3]
-  return copyRegion === stage.region ? undefined : copyRegion
+export type PassiveRegion = {
+  region: string
+  /** Certificates, secrets and networks belong to a Region. */
+  settings?: Pick<
+    CommonSettings,
+    'domain' | 'bankClientCertificate' | 'network' | 'concurrencyQuota'
+  >
+  /** The replicas of the active Region, once they exist. */
+  replica?: Replica
 }
+
+type Replica = { table: RestoredTable; sealingKeyArn: string }
 
 export type RestoredTable = {
   name: string
@@ -179,18 +180,50 @@ const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
   },
 }
 
-type StageContext = { paused?: unknown; canary?: unknown }
+type StageContext = { paused?: unknown; canary?: unknown; passive?: unknown }
 
-/** @throws InvalidStage for another name, or if `paused` or `canary` is neither `true` nor `false` */
+/**
+ * Returns the stage in its passive Region. It waits, so its alarms notify nobody, until
+ * `-c paused=false`: two Regions must never be active, because each would meet its own conditions.
+ */
+const inPassiveRegion = (stage: Stage, paused: boolean): Stage => {
+  const { passive, domain, bankClientCertificate, network, lake, alarmsTo, ...others } = stage
+  if (!passive) throw new InvalidStage(`Stage ${stage.name} has no passive Region`)
+  const { region, settings, replica } = passive
+  return {
+    ...others,
+    ...{ region, ...settings, replicaOf: { region: stage.region ?? '', ...replica } },
+    ...(!paused && alarmsTo && { alarmsTo }),
+    backup: { declined: 'the other Region has the backups' },
+  } as Stage
+}
+
+/** @throws InvalidStage if a stage lacks what its passive Region is named by */
+const checkPassive = ({ name, account, region, keepsData, passive }: Stage): void => {
+  if (!passive) return
+  if (!(account && region && keepsData))
+    throw new InvalidStage(`Stage ${name}: passive requires account, region and keepsData`)
+  if (passive.region === region)
+    throw new InvalidStage(`Stage ${name}: passive.region must be another Region`)
+}
+
+/** @throws InvalidStage for another name, or if a context is neither `true` nor `false` */
 export const stageNamed = (name: unknown, context: StageContext = {}): Stage => {
   const stage = typeof name === 'string' && Object.hasOwn(stages, name) ? stages[name] : undefined
   if (!stage || typeof name !== 'string') {
     throw new InvalidStage(`A stage is required: -c stage=${stageNames.join('|')}`)
   }
-  const paused = isTrue('paused', context.paused ?? false)
+  return stageIn({ name, ...stage }, context)
+}
+
+/** Returns a stage as the context asks for it. */
+export const stageIn = (stage: Stage, context: StageContext): Stage => {
+  checkPassive(stage)
+  const isPassive = isTrue('passive', context.passive ?? false)
+  const paused = isTrue('paused', context.paused ?? isPassive)
   const hasCanary = isTrue('canary', context.canary ?? true)
   return {
-    ...{ name, ...stage },
+    ...(isPassive ? inPassiveRegion(stage, paused) : stage),
     ...(paused && { paused }),
     ...((paused || !hasCanary) && { switchesAtOnce: true }),
   }

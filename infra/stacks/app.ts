@@ -5,6 +5,7 @@ import { checkDeploymentTarget } from './deployment-target.ts'
 import {
   checkedApp,
   defineAccount,
+  defineData,
   defineDeployment,
   defineProbe,
   defineStage,
@@ -12,14 +13,15 @@ import {
 
 /**
  * Synthesizes one of:
- * - a stage: `cdk deploy --all -c stage=NAME [-c paused=true] [-c canary=false]`
+ * - a stage: `cdk deploy --all -c stage=NAME [-c paused=true] [-c canary=false]
+ *   [-c passive=true]`
  * - the role of its deployment workflow: `cdk deploy -c stage=NAME -c repository=OWNER/NAME
  *   [-c oidcProvider=existing]`
  * - its probe: `cdk deploy -c stage=NAME -c probe=REGION`
  * - the account stack, which all stages of an account and Region share: `cdk deploy`
  */
 
-const SETTINGS = ['stage', 'paused', 'canary', 'probe', 'repository', 'oidcProvider']
+const SETTINGS = ['stage', 'paused', 'canary', 'passive', 'probe', 'repository', 'oidcProvider']
 
 const app = checkedApp()
 try {
@@ -37,6 +39,7 @@ try {
     const stage = stageNamed(name, {
       paused: node.tryGetContext('paused'),
       canary: node.tryGetContext('canary'),
+      passive: node.tryGetContext('passive'),
     })
     if (probe !== undefined) {
       await buildBundles(probeEntry)
@@ -47,7 +50,8 @@ try {
     } else {
       await checkDeploymentTarget(stage)
       await buildBundles()
-      defineStage(app, stage)
+      if (stage.replicaOf && !stage.replicaOf.table) defineData(app, stage)
+      else defineStage(app, stage)
     }
   }
 } catch (error) {

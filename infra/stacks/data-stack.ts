@@ -2,16 +2,16 @@ import { Duration, Stack, type StackProps } from 'aws-cdk-lib'
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3'
-import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
+import { type CfnSecret, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
 import { denyRemoval, lockOf } from '../constructs/locked-bucket.ts'
 import { suppressNag } from '../constructs/nag-suppressions.ts'
+import { replicaBucket, replicaKeyAlias, replicateReports } from '../constructs/replication.ts'
+import { replicaRegionsOf, restorableDaysOf } from '../definitions/recovery.ts'
 import {
   InvalidStage,
-  otherRegionOf,
   type RestoredTable,
   removalPolicyOf,
-  restorableDaysOf,
   type Stage,
 } from '../definitions/stages.ts'
 import { tableDefinition } from '../definitions/table.ts'
@@ -28,7 +28,7 @@ export class DataStack extends Stack {
   /** The table that the service uses: the stack's own or a restored one. */
   readonly table: dynamodb.ITableV2
   /** Seals the secrets of providers and banks, which cannot be opened without it. */
-  readonly sealingKey: Secret
+  readonly sealingKey: ISecret
   readonly reports: Bucket
   /** The sealed audit. */
   readonly audit: Bucket
@@ -38,37 +38,53 @@ export class DataStack extends Stack {
   constructor(scope: Construct, id: string, props: StackProps & { stage: Stage }) {
     super(scope, id, { ...props, terminationProtection: props.stage.keepsData })
     const { stage } = props
-    const removalPolicy = removalPolicyOf(stage)
     this.key = new Key(this, 'Key', {
       description: `Encrypts stored data, ${stage.name}`,
       enableKeyRotation: true,
-      removalPolicy,
+      removalPolicy: removalPolicyOf(stage),
     })
-    const otherRegion = otherRegionOf(stage)
-    this.sealingKey = new Secret(this, 'SealingKey', {
-      description: `Seals the secrets of providers, ${stage.name}`,
-      generateSecretString: { passwordLength: 64, excludePunctuation: true },
-      ...(otherRegion && { replicaRegions: [{ region: otherRegion }] }),
-      removalPolicy,
-    })
-    // With the construct's encryptionKey, the key policy would refer to roles of the service stack.
-    ;(this.sealingKey.node.defaultChild as CfnSecret).kmsKeyId = this.key.keyArn
-    suppressNag(this.sealingKey, {
-      SMG4: 'An operator rotates the key: its old version must stay until all secrets are resealed',
-    })
+    if (stage.replicaOf) this.key.addAlias(replicaKeyAlias(stage))
+    this.sealingKey = this.#defineSealingKey(stage)
     const access = this.#defineAccessLog(stage)
     this.reports = this.#defineReports(stage, access)
     this.audit = this.#defineAudit(stage, access)
     this.lake = this.#defineLake(stage, access)
+    if (stage.passive) replicateReports(this, stage, { reports: this.reports, key: this.key })
+    const replica = stage.restoredTable ?? stage.replicaOf?.table
+    if (stage.replicaOf) {
+      // Without its name, the app defines this stack alone.
+      this.table = this.#importTable(replica ?? { name: 'none', streamLabel: 'none' })
+      return
+    }
     const ownTable = this.#defineTable(stage)
     // Created last: CloudFormation could not delete the protected table of a failed creation.
     ownTable.node.addDependency(this.sealingKey, this.reports, this.audit)
     // Keeps the exports when the service switches to a restored table.
     for (const value of [ownTable.tableArn, ownTable.tableName, ownTable.tableStreamArn])
       this.exportValue(value)
-    this.table = stage.restoredTable
-      ? this.#importTable(stage.restoredTable)
-      : (ownTable as dynamodb.ITableV2)
+    this.table = replica ? this.#importTable(replica) : (ownTable as dynamodb.ITableV2)
+  }
+
+  #defineSealingKey(stage: Stage): ISecret {
+    if (stage.replicaOf) {
+      const { sealingKeyArn: secretCompleteArn } = stage.replicaOf
+      return secretCompleteArn === undefined
+        ? Secret.fromSecretNameV2(this, 'SealingKey', 'none')
+        : Secret.fromSecretAttributes(this, 'SealingKey', { secretCompleteArn })
+    }
+    const replicaRegions = replicaRegionsOf(stage).map((region) => ({ region }))
+    const secret = new Secret(this, 'SealingKey', {
+      description: `Seals the secrets of providers, ${stage.name}`,
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      ...(replicaRegions.length > 0 && { replicaRegions }),
+      removalPolicy: removalPolicyOf(stage),
+    })
+    // With the construct's encryptionKey, the key policy would refer to roles of the service stack.
+    ;(secret.node.defaultChild as CfnSecret).kmsKeyId = this.key.keyArn
+    suppressNag(secret, {
+      SMG4: 'An operator rotates the key: its old version must stay until all secrets are resealed',
+    })
+    return secret as ISecret
   }
 
   #defineTable(stage: Stage): dynamodb.TableV2 {
@@ -94,13 +110,17 @@ export class DataStack extends Stack {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: stage.keepsData,
       removalPolicy: removalPolicyOf(stage),
+      ...(stage.passive && { replicas: [{ region: stage.passive.region }] }),
     })
-    // TableEncryptionV2.customerManagedKey needs the Region, which the templates leave open.
-    const replica = 'Replicas.0.SSESpecification.KMSMasterKeyId'
-    ;(table.node.defaultChild as dynamodb.CfnGlobalTable).addPropertyOverride(
-      replica,
-      this.key.keyArn,
-    )
+    // TableEncryptionV2.customerManagedKey needs the Region, which the templates leave open. The
+    // construct lists the replicas of other Regions first.
+    const keys = [...(stage.passive ? [replicaKeyAlias(stage)] : []), this.key.keyArn]
+    keys.forEach((key, index) => {
+      ;(table.node.defaultChild as dynamodb.CfnGlobalTable).addPropertyOverride(
+        `Replicas.${index}.SSESpecification.KMSMasterKeyId`,
+        key,
+      )
+    })
     return table
   }
 
@@ -137,6 +157,7 @@ export class DataStack extends Stack {
   #defineReports(stage: Stage, access: Bucket): Bucket {
     return new Bucket(this, 'Reports', {
       ...this.#encrypted(stage, access),
+      ...(stage.replicaOf && { bucketName: replicaBucket(stage, this.region) }),
       lifecycleRules: [
         ABORTS_UPLOADS,
         // Exports of customers are for one download.

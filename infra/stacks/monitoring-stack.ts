@@ -6,10 +6,11 @@ import { defineAlarmTopics, defineCopyRule, defineKeyRule } from '../constructs/
 import { defineDashboard } from '../constructs/dashboard.ts'
 import { alarmRows } from '../definitions/alarms.ts'
 import { metricsOf } from '../definitions/metrics.ts'
+import { backupOf } from '../definitions/recovery.ts'
 import { stageName } from '../definitions/resource-name.ts'
 import { rollbackAlarms } from '../definitions/rollback-alarms.ts'
 import { savedQueries } from '../definitions/saved-queries.ts'
-import { backupOf, type Stage } from '../definitions/stages.ts'
+import type { Stage } from '../definitions/stages.ts'
 import type { DataStack } from './data-stack.ts'
 import type { JobsStack } from './jobs-stack.ts'
 

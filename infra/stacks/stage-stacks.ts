@@ -1,7 +1,8 @@
 import { App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
+import { backupOf } from '../definitions/recovery.ts'
 import { resourceName } from '../definitions/resource-name.ts'
-import { backupOf, InvalidStage, type Stage } from '../definitions/stages.ts'
+import { InvalidStage, type Stage } from '../definitions/stages.ts'
 import { AccountStack } from './account-stack.ts'
 import { ApiStack } from './api-stack.ts'
 import { BackupStack } from './backup-stack.ts'
@@ -62,10 +63,14 @@ export const defineProbe = (app: App, stage: Stage, region: unknown): ProbeStack
   })
 }
 
+/** Defines the first stack of a passive Region, whose replicas do not exist yet. */
+export const defineData = (app: App, stage: Stage): DataStack =>
+  new DataStack(app, resourceName('data', stage.name), propsOf(stage))
+
 export const defineStage = (app: App, stage: Stage) => {
   const props = propsOf(stage)
   const name = (part: string) => resourceName(part, stage.name)
-  const data = new DataStack(app, name('data'), props)
+  const data = defineData(app, stage)
   const network =
     stage.network && new NetworkStack(app, name('network'), { ...props, network: stage.network })
   const shared = { ...props, data, network }

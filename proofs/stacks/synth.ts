@@ -1,8 +1,8 @@
 import { relative } from 'node:path'
 import { newSteps } from '../../commands/terminal/progress.ts'
 import { buildBundles, everyFunction, probeEntry } from '../../infra/bundles/build.ts'
-import { completeStage } from '../../infra/definitions/complete-stage.ts'
-import { stageNamed, stageNames } from '../../infra/definitions/stages.ts'
+import { completeStage, replicatedStage } from '../../infra/definitions/complete-stage.ts'
+import { stageIn, stageNamed, stageNames } from '../../infra/definitions/stages.ts'
 import {
   checkedApp,
   defineAccount,
@@ -22,6 +22,8 @@ await run('stacks', () => {
   defineStage(app, completeStage)
   defineDeployment(app, completeStage, 'example/debit-collection', false)
   defineProbe(app, completeStage, 'eu-central-1')
+  defineStage(app, { ...replicatedStage, name: 'active' })
+  defineStage(app, { ...stageIn(replicatedStage, { passive: 'true' }), name: 'passive' })
 })
 const { directory, stacks } = await run('templates', () => app.synth())
 print(`written to ${relative('', directory)}: ${stacks.length} stacks`)

@@ -33,10 +33,11 @@ test.each([
   [{ stage: 'prod' }, 'A stage is required: -c stage=sandbox|production\n'],
   [{ repository: 'acme/debits' }, 'A stage is required: -c stage=sandbox|production\n'],
   [{ stage: 'sandbox', paused: 'yes' }, '-c paused must be true or false\n'],
+  [{ stage: 'production', passive: 'true' }, 'Stage production has no passive Region\n'],
   [{ stage: 'sandbox', canary: 'no' }, '-c canary must be true or false\n'],
   [
     { stag: 'production' },
-    '-c stag is unknown; known: stage, paused, canary, probe, repository, oidcProvider\n',
+    '-c stag is unknown; known: stage, paused, canary, passive, probe, repository, oidcProvider\n',
   ],
   [
     { stage: 'production', probe: 'eu-central-1' },

@@ -1,7 +1,8 @@
 import { Match } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
 import { completeStage } from '../../infra/definitions/complete-stage.ts'
-import { backupOf, type Stage, stageNamed } from '../../infra/definitions/stages.ts'
+import { backupOf } from '../../infra/definitions/recovery.ts'
+import { type Stage, stageNamed } from '../../infra/definitions/stages.ts'
 import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
 
 const { all, data, findings } = templatesOf(completeStage)

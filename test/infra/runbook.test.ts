@@ -13,7 +13,8 @@ import { deadLetters } from '../../shared/queues/messages.ts'
 import { propertiesOf, templatesOf } from '../support/templates.ts'
 
 const { domain, lake } = completeStage
-const stage = { ...stageNamed('production'), domain: domain as Domain, lake: lake as Lake }
+const passive = { region: 'eu-west-1' }
+const stage = { ...stageNamed('production'), domain: domain as Domain, lake: lake as Lake, passive }
 const { all } = templatesOf(stageNamed('production'))
 const page = readFileSync('docs/operations.md', 'utf8')
 

@@ -1,0 +1,145 @@
+import { App } from 'aws-cdk-lib'
+import { Match, Template } from 'aws-cdk-lib/assertions'
+import { expect, test } from 'vitest'
+import { completeStage, replicatedStage } from '../../infra/definitions/complete-stage.ts'
+import {
+  InvalidStage,
+  type PassiveRegion,
+  type Stage,
+  stageIn,
+} from '../../infra/definitions/stages.ts'
+import { defineData } from '../../infra/stacks/stage-stacks.ts'
+import { propertiesOf, templatesOf } from '../support/templates.ts'
+
+const passive = replicatedStage.passive as PassiveRegion
+const region = passive.region
+const replica = passive.replica as NonNullable<PassiveRegion['replica']>
+const active = templatesOf(stageIn(replicatedStage, {}))
+const waiting = templatesOf(stageIn(replicatedStage, { passive: 'true' }))
+const failedOver = templatesOf(stageIn(replicatedStage, { passive: 'true', paused: 'false' }))
+
+const ALIAS = 'alias/debit-collection-complete-passive'
+const BUCKET = `debits-complete-reports-111111111111-${region}`
+
+test('the active Region replicates table, reports and sealing key, each with a key of the passive one', () => {
+  expect(active.findings()).toEqual([])
+  const [table] = propertiesOf(active.data, 'AWS::DynamoDB::GlobalTable')
+  const keys = table?.Replicas.map((one: { Region: string; SSESpecification: object }) => [
+    one.Region,
+    one.SSESpecification,
+  ])
+  expect(keys).toEqual([
+    [region, { KMSMasterKeyId: ALIAS }],
+    ['af-south-1', { KMSMasterKeyId: { 'Fn::GetAtt': [expect.stringMatching(/^Key/), 'Arn'] } }],
+  ])
+  for (const one of table?.Replicas ?? [])
+    expect(one).toMatchObject({
+      DeletionProtectionEnabled: true,
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    })
+  active.data.hasResourceProperties('AWS::SecretsManager::Secret', {
+    ReplicaRegions: [{ Region: region }],
+  })
+  active.data.hasResourceProperties('AWS::S3::Bucket', {
+    ReplicationConfiguration: {
+      Rules: [
+        Match.objectLike({
+          Status: 'Enabled',
+          SourceSelectionCriteria: { SseKmsEncryptedObjects: { Status: 'Enabled' } },
+          Destination: {
+            Bucket: `arn:aws:s3:::${BUCKET}`,
+            EncryptionConfiguration: {
+              ReplicaKmsKeyID: `arn:aws:kms:${region}:111111111111:${ALIAS}`,
+            },
+          },
+        }),
+      ],
+    },
+  })
+})
+
+test('the passive Region has a key, the bucket of the replica and its own audit, and no table or secret', () => {
+  expect(waiting.findings()).toEqual([])
+  waiting.data.hasResourceProperties('AWS::KMS::Alias', { AliasName: ALIAS })
+  waiting.data.hasResourceProperties('AWS::S3::Bucket', {
+    BucketName: BUCKET,
+    VersioningConfiguration: { Status: 'Enabled' },
+  })
+  waiting.data.resourceCountIs('AWS::DynamoDB::GlobalTable', 0)
+  waiting.data.resourceCountIs('AWS::SecretsManager::Secret', 0)
+  const regions = Object.values(waiting.stacks).map((stack) => stack.region)
+  expect(new Set(regions)).toEqual(new Set([region]))
+})
+
+test('the functions of the passive Region use the replicas', () => {
+  const variables = propertiesOf(waiting.all, 'AWS::Lambda::Function')
+    .map(({ Environment }) => Environment?.Variables ?? {})
+    .filter(({ TABLE_NAME }) => TABLE_NAME)
+  expect(new Set(variables.map(({ TABLE_NAME }) => TABLE_NAME))).toEqual(
+    new Set([replica.table.name]),
+  )
+  const keys = variables.flatMap(({ SEALING_KEY_ARN }) => SEALING_KEY_ARN ?? [])
+  expect(new Set(keys)).toEqual(new Set([replica.sealingKeyArn]))
+  const stream = `:table/${replica.table.name}/stream/${replica.table.streamLabel}`
+  expect(JSON.stringify(waiting.all.toJSON())).toContain(stream)
+})
+
+/** Returns whether event sources, schedules and the gateway of a Region work, and who is notified. */
+const activityOf = ({ all }: typeof active) => ({
+  sources: new Set(
+    propertiesOf(all, 'AWS::Lambda::EventSourceMapping').map(({ Enabled }) => Enabled),
+  ),
+  schedules: new Set(propertiesOf(all, 'AWS::Scheduler::Schedule').map(({ State }) => State)),
+  gateway: propertiesOf(all, 'AWS::ApiGateway::RestApi')[0]?.Policy.Statement[0].Effect,
+  subscriptions: propertiesOf(all, 'AWS::SNS::Subscription').length,
+})
+
+test('the passive Region waits, and notifies nobody, until a deployment states that it is not paused', () => {
+  expect(activityOf(waiting)).toEqual({
+    ...{ sources: new Set([false]), schedules: new Set(['DISABLED']) },
+    ...{ gateway: 'Deny', subscriptions: 0 },
+  })
+  const works = { sources: new Set([true]), schedules: new Set(['ENABLED']), gateway: 'Allow' }
+  expect(activityOf(failedOver)).toEqual({ ...works, subscriptions: 2 })
+  expect(activityOf(active)).toEqual({ ...works, subscriptions: 2 })
+})
+
+test('the first deployment of a passive Region, without replicas, is its data stack', () => {
+  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
+  const stage = stageIn({ ...completeStage, passive: { region } }, { passive: 'true' })
+  expect(stage.replicaOf).toEqual({ region: 'af-south-1' })
+  const template = Template.fromStack(defineData(app, stage))
+  template.hasResourceProperties('AWS::KMS::Alias', { AliasName: ALIAS })
+  expect(template.toJSON().Outputs ?? {}).toEqual({})
+})
+
+test('certificates, networks and the lake of the active Region are not those of the passive one', () => {
+  const own = { domain: { name: 'api.example.com', certificateArn: 'arn:of-the-passive-region' } }
+  const settled = { region, settings: own, replica }
+  const stage = stageIn({ ...completeStage, passive: settled }, { passive: 'true' })
+  expect(stage.domain).toEqual(own.domain)
+  expect([stage.network, stage.lake, stage.bankClientCertificate]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
+})
+
+test('an alarm rings when the replica is a minute behind', () => {
+  active.all.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    AlarmName: 'debit-collection-complete-replica-late',
+    MetricName: 'ReplicationLatency',
+    Threshold: 60_000,
+  })
+})
+
+const { account: _, ...unpinned } = replicatedStage
+test.each([
+  [unpinned as Stage, {}, 'passive requires account, region and keepsData'],
+  [{ ...replicatedStage, passive: { region: 'af-south-1' } }, {}, 'must be another Region'],
+  [completeStage, { passive: 'true' }, 'has no passive Region'],
+  [completeStage, { passive: 'yes' }, '-c passive must be true or false'],
+])('the stage %#, with the context %j, is refused', (stage, context, reason) => {
+  expect(() => stageIn(stage, context)).toThrow(InvalidStage)
+  expect(() => stageIn(stage, context)).toThrow(reason)
+})
