@@ -1,4 +1,3 @@
-import { App } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
 import { completeStage, replicatedStage } from '../../infra/definitions/complete-stage.ts'
@@ -9,7 +8,7 @@ import {
   stageIn,
 } from '../../infra/definitions/stages.ts'
 import { defineData } from '../../infra/stacks/stage-stacks.ts'
-import { propertiesOf, templatesOf } from '../support/templates.ts'
+import { propertiesOf, templatesOf, unvalidatedApp } from '../support/templates.ts'
 
 const passive = replicatedStage.passive as PassiveRegion
 const region = passive.region
@@ -105,7 +104,7 @@ test('the passive Region waits, and notifies nobody, until a deployment states t
 })
 
 test('the first deployment of a passive Region, without replicas, is its data stack', () => {
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
+  const app = unvalidatedApp()
   const stage = stageIn({ ...completeStage, passive: { region } }, { passive: 'true' })
   expect(stage.replicaOf).toEqual({ region: 'af-south-1' })
   const template = Template.fromStack(defineData(app, stage))

@@ -1,10 +1,9 @@
-import { App } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
 import { completeStage } from '../../infra/definitions/complete-stage.ts'
 import { InvalidStage, type Stage, stageNamed } from '../../infra/definitions/stages.ts'
 import { defineProbe } from '../../infra/stacks/stage-stacks.ts'
-import { findingsIn, propertiesOf } from '../support/templates.ts'
+import { findingsIn, propertiesOf, unvalidatedApp } from '../support/templates.ts'
 
 const alarmsTo = { pages: 'pages@example.com', tickets: 'tickets@example.com' }
 const stages: Record<string, Stage> = {
@@ -13,7 +12,7 @@ const stages: Record<string, Stage> = {
 }
 
 const probeOf = (stage: Stage, region: unknown = 'eu-central-1') => {
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } })
+  const app = unvalidatedApp()
   const stack = defineProbe(app, stage, region)
   return { app, stack, template: Template.fromStack(stack) }
 }
