@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
+import { UNKNOWN } from '../../shared/banks/http.ts'
 import { accountReply } from '../../shared/banks/replies.ts'
 import { parseBody } from '../../shared/banks/response.ts'
+import type { Uuid } from '../../shared/domain/ids.ts'
 import { Mismatch } from '../expect.ts'
 import {
   type BankClient,
@@ -63,6 +65,18 @@ const forgeries: Record<string, Forgery | ((order: Order) => Forgery)> = {
   'future-timestamp': { secondsOff: CLOCK_OFFSET },
 }
 
+const submissionCases = (bank: BankClient): Record<string, () => Promise<void>> => ({
+  // By this query the service finds that a bank is up again.
+  'query-while-down': async () =>
+    expectUnknown(bank, { ...(await bank.newOrder('submission')), uuid: UNKNOWN as Uuid }),
+  'repeat-with-another-account': async () => {
+    const order = await bank.newOrder('submission')
+    const first = await bank.post(order)
+    const body = { ...order.body, account_number: '9990009990' }
+    expectSame(first, await bank.post({ ...order, body }))
+  },
+})
+
 const casesOf = (kind: OrderKind, bank: BankClient): BankCase[] => {
   // A repeated submission gets the first reply, a repeated payment the current one.
   const expectRepeat = kind === 'submission' ? expectSame : expectCurrent
@@ -93,14 +107,7 @@ const casesOf = (kind: OrderKind, bank: BankClient): BankCase[] => {
       const replies = (await Promise.all(posts)).filter(({ status }) => status !== 'underway')
       for (const reply of replies) expectSame(replies[0] ?? reply, reply)
     },
-    ...(kind === 'submission' && {
-      'repeat-with-another-account': async () => {
-        const order = await bank.newOrder(kind)
-        const first = await bank.post(order)
-        const body = { ...order.body, account_number: '9990009990' }
-        expectSame(first, await bank.post({ ...order, body }))
-      },
-    }),
+    ...(kind === 'submission' && submissionCases(bank)),
     'unknown-members': async () => {
       const order = await bank.newOrder(kind)
       await bank.post({ ...order, body: { ...order.body, added_later: { name: 'Member' } } })

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { installedPython } from '../../sandbox/localstack/python.ts'
 
-/** Builds clients from docs/openapi.json with generators of others, in a folder that is removed. */
+/** Builds clients and a bank with generators of others, in a folder that is removed. */
 
 /** Waits without blocking the service, which runs in this process. */
 const run = promisify(execFile)
@@ -20,14 +20,18 @@ const newWorkFolder = (): string => {
   return mkdtempSync(join(cache, 'client-'))
 }
 
+const pythonWithGenerators = (): Promise<string> => {
+  const environment = {
+    requirements: 'proofs/foreign-clients/requirements.txt',
+    minors: [11, 12, 13, 14],
+  }
+  return installedPython(environment, () => {}, new AbortController().signal)
+}
+
 /** The generators: each returns the command that makes calls with the client that it built. */
 const generators: Record<Generator, (work: string) => Promise<string[]>> = {
   'openapi-python-client': async (work: string) => {
-    const environment = {
-      requirements: 'proofs/foreign-clients/requirements.txt',
-      minors: [11, 12, 13, 14],
-    }
-    const python = await installedPython(environment, () => {}, new AbortController().signal)
+    const python = await pythonWithGenerators()
     const words = ['generate', '--path', DESCRIPTION, '--output-path', join(work, 'client')]
     await run(python, ['-m', 'openapi_python_client', ...words, '--meta', 'none', '--overwrite'])
     return [python, join(FOLDER, 'call.py')]
@@ -64,6 +68,25 @@ export const startClient = async (generator: Generator, address: string) => {
       child.stdin.write(`${JSON.stringify(row)}\n`)
       return JSON.parse((await lines.next()).value ?? '')
     },
+    stop: () => {
+      child.kill()
+      rmSync(work, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Generates a server from docs/bank-protocol.json, and starts it with the code of bank.py. */
+export const startBank = async (port: number, secret: string, phone: string) => {
+  const work = newWorkFolder()
+  const python = await pythonWithGenerators()
+  const words = ['-i', resolve('docs/bank-protocol.json'), '-g', 'python-fastapi', '-o', work]
+  const call = 'import openapi_generator_cli; openapi_generator_cli.cli()'
+  await run(python, ['-c', call, 'generate', ...words])
+  const child = spawn(python, ['-W', 'ignore', join(FOLDER, 'bank.py'), String(port), phone], {
+    env: { ...process.env, PYTHONPATH: join(work, 'src'), CONNECTOR_SECRET: secret },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  return {
     stop: () => {
       child.kill()
       rmSync(work, { recursive: true, force: true })

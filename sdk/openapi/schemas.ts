@@ -26,6 +26,10 @@ const config: ConversionConfig = {
     // Metadata contains the shape of a custom schema.
     if (valibotSchema.type === 'custom') return {}
     const { properties, type, enum: values } = jsonSchema
+    // Generators of servers take a constant without a type for any value.
+    if (jsonSchema.const !== undefined) {
+      return { type: typeof jsonSchema.const === 'number' ? 'integer' : 'string', ...jsonSchema }
+    }
     if (type === 'number' && values?.every(Number.isInteger))
       return { ...jsonSchema, type: 'integer' }
     return properties
@@ -144,7 +148,7 @@ const meta = {
   properties: withDescriptions({
     timestamp: { type: 'string', format: 'date-time' },
     request_id: { type: 'string' },
-    api_version: { const: 'v1' },
+    api_version: { type: 'string', const: 'v1' },
   }),
 }
 

@@ -32,7 +32,7 @@ export const httpConnector = (config: ConnectionConfig): Required<Connector> => 
 })
 
 /** No debit has this uuid. */
-const UNKNOWN = '00000000-0000-0000-0000-000000000000'
+export const UNKNOWN = '00000000-0000-0000-0000-000000000000'
 
 const replyTo = (debit: Echoed, response: BankResponse) =>
   parseResponse(response, debitReplies(echo(debit)))

@@ -14,7 +14,15 @@ import {
 import { type Delivery, deliveryStatuses } from '../domain/webhooks/delivery.ts'
 import { deliveryId, eventId, PING } from '../domain/webhooks/event.ts'
 import { EventType, eventTypes } from '../domain/webhooks/event-type.ts'
-import { IntegerId, NullableText, NullableTime, named, Quantity, Time } from './fields.ts'
+import {
+  HttpStatus,
+  IntegerId,
+  NullableText,
+  NullableTime,
+  named,
+  Quantity,
+  Time,
+} from './fields.ts'
 
 const reasonView = (reason: FailureReason | null) =>
   reason && { code: reason, message: errors[reason].message }
@@ -55,7 +63,7 @@ const deliveryEntries = () => ({
   status: v.picklist(namesOf(deliveryStatuses)),
   attempt_count: Quantity,
   max_attempts: Quantity,
-  response_code: v.nullable(IntegerId),
+  response_code: v.nullable(HttpStatus),
   response_body: NullableText,
   next_attempt_at: NullableTime,
   delivered_at: NullableTime,
@@ -80,7 +88,7 @@ const attemptEntries = () => ({
   at: Time,
   duration_ms: Quantity,
   address: NullableText,
-  response_code: v.nullable(IntegerId),
+  response_code: v.nullable(HttpStatus),
   response_body: NullableText,
   error_class: v.nullable(v.picklist([...new Set(Object.values(errorClasses))])),
   cause: v.nullable(v.picklist(namesOf(errorClasses))),

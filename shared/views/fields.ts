@@ -25,7 +25,9 @@ export const SignedAmount = v.pipe(v.string(), v.regex(/^-?(?:0|[1-9][0-9]*)\.[0
 export const Time = v.pipe(v.string(), v.isoTimestamp(), v.metadata({ format: 'date-time' }))
 export const Phone = v.pipe(v.string(), v.regex(/^\+233[1-9][0-9]{8}$/))
 export const EventId = v.pipe(v.string(), v.regex(/^evt_[0-9]+$/))
-export const IntegerId = v.pipe(v.number(), v.integer())
+// Above 2^31: without the format, generated clients of typed languages overflow.
+export const IntegerId = v.pipe(v.number(), v.integer(), v.metadata({ format: 'int64' }))
+export const HttpStatus = v.pipe(v.number(), v.integer())
 export const Quantity = v.pipe(v.number(), v.integer(), v.minValue(0))
 export const FreeForm = v.record(v.string(), v.unknown())
 export const NullableText = v.nullable(v.string())

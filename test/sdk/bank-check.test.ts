@@ -140,6 +140,12 @@ const refuseUnknownMembers: Handler = (bank, request, response) => {
   return isUnknown ? response.writeHead(400).end() : bank.node(request, response)
 }
 
+/** Refuses the uuid of the query for a bank that is down, as it has no version. */
+const refuseOtherVersions: Handler = (bank, request, response) =>
+  /-0000-[0-9a-f]+$/.test(request.url ?? '')
+    ? response.writeHead(422).end()
+    : bank.node(request, response)
+
 const beSlowOnce = (): Handler => {
   let milliseconds = 2_050
   return async (bank, request, response) => {
@@ -195,6 +201,12 @@ const rows: [string, Fault, string[], OrderKind[]?][] = [
   ],
   ['refuses unknown members', { handle: refuseUnknownMembers }, ['unknown-members']],
   [
+    'refuses uuids of another version',
+    { handle: refuseOtherVersions },
+    ['query-while-down'],
+    ['submission'],
+  ],
+  [
     'writes amounts without decimals',
     { handle: replying((body) => ({ body: body.replace(/("amount":"[0-9]+)\.00"/, '$1"') })) },
     ['amounts'],
@@ -208,10 +220,10 @@ const rows: [string, Fault, string[], OrderKind[]?][] = [
   [
     'knows each uuid',
     { handle: knowEachUuid },
-    ['query-before', 'query-after', 'query-with-wrong-signature', 'early-close'].concat(
-      signatures,
-      times,
-    ),
+    [
+      ...['query-before', 'query-after', 'query-while-down', 'query-with-wrong-signature'],
+      ...['early-close', ...signatures, ...times],
+    ],
     ['submission'],
   ],
   [

@@ -356,6 +356,7 @@ export type BankHealth = {
 export type BankTransaction = {
     /**
      * Id of the transaction
+     * @format int64
      */
     id: number;
     /**
@@ -905,6 +906,7 @@ export const DebitStatus = {
 export type Delivery = {
     /**
      * Id of the delivery, the number in `event_id`
+     * @format int64
      */
     id: number;
     /**
@@ -977,6 +979,7 @@ export type DeliveryFailure = {
 export type DeliveryWithAttempts = {
     /**
      * Id of the delivery, the number in `event_id`
+     * @format int64
      */
     id: number;
     /**
@@ -1614,6 +1617,7 @@ export type Refund = {
 export type ReportedTransaction = {
     /**
      * Id of the transaction
+     * @format int64
      */
     id: number;
     /**
