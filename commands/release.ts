@@ -1,6 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { buildBundles } from '../infra/bundles/build.ts'
 import { stageNames } from '../infra/definitions/stages.ts'
@@ -20,7 +28,8 @@ const { values, positionals, refuse } = await readArguments({
   summary:
     'Builds the files of a release into dist/release: bundles and templates of each stage, the packed\n' +
     'sandbox, both clients, their bills of materials, the site of the docs, and SHA256SUMS. With --check it\n' +
-    'also prints what has run on AWS, and the steps that it skips.',
+    'builds them again in another folder, which must give the same bytes, and prints what has run on AWS\n' +
+    'and the steps that it skips.',
   options: { check: { type: 'boolean' } },
 })
 if (positionals.length > 0) refuse()
@@ -129,9 +138,38 @@ const compareWithLast = (): void => {
   }
 }
 
-const experience = (): string => {
+/** Builds a copy of the sources in another folder. Paths, times or orders in the files would differ. */
+const compareWithAnotherFolder = (): void => {
+  const copy = join(ROOT, 'dist/another/folder')
+  rmSync(copy, { recursive: true, force: true })
+  const sources = run('git', ['ls-files', '--cached', '--others', '--exclude-standard'])
+  for (const file of sources.split('\n').filter(existsSync)) cpSync(file, join(copy, file))
+  for (const folder of ['node_modules', 'proofs/node_modules'].filter(existsSync)) {
+    run('cp', ['--archive', '--link', folder, join(copy, folder)])
+  }
+  const PATH = `${join(copy, 'node_modules/.bin')}:${process.env.PATH}`
+  const options = { cwd: copy, env: { ...process.env, PATH }, encoding: 'utf8' } as const
+  execFileSync(process.execPath, ['commands/release.ts'], { ...options, stdio: 'pipe' })
+  const digests = (folder: string) => readFileSync(join(folder, 'dist/release/SHA256SUMS'), 'utf8')
+  const again = digests(copy).split('\n')
+  const differing = digests(ROOT)
+    .split('\n')
+    .filter((line) => !again.includes(line))
+  if (differing.length > 0) fail(`a build in ${copy} differs:\n${differing.join('\n')}`)
+  print('a build in another folder has the same digests')
+  rmSync(copy, { recursive: true })
+}
+
+/** Prints the table of what has run on AWS, and a warning about the rest. */
+const printExperience = (): void => {
   const page = readFileSync('docs/operations.md', 'utf8')
-  return /## What has run on AWS\n.*?\n(\|.*?)\n\n/s.exec(page)?.[1] ?? fail('no table of what ran')
+  const [, section = fail('no table of what ran')] =
+    /## What has run on AWS\n\n(.*?\n\|.*?)\n\n/s.exec(page) ?? []
+  print(section)
+  const untried = [...section.matchAll(/^\| (.+?) \| not yet \|/gm)].map(([, part]) => part)
+  // GitHub shows this form at the run of a tag.
+  const mark = process.env.GITHUB_ACTIONS ? '::warning::' : 'warning: '
+  if (untried.length > 0) print(`${mark}not yet on AWS: ${untried.join('; ')}`)
 }
 
 rmSync(FOLDER, { recursive: true, force: true })
@@ -143,7 +181,8 @@ buildClients()
 buildDocs()
 writeDigests()
 if (values.check) {
-  print(experience())
+  compareWithAnotherFolder()
+  printExperience()
   print('skipped: attestation, which needs the identity of a workflow')
   print('skipped: npm publish, PyPI, the GitHub release and the branch of the docs')
 }

@@ -8,7 +8,7 @@ import { newFolder } from './support/folders.ts'
 
 /** The rules for the workflows of GitHub Actions. */
 
-type Step = { uses?: string; run?: string; with?: Record<string, unknown> }
+type Step = { if?: string; uses?: string; run?: string; with?: Record<string, unknown> }
 type Permissions = Record<string, string>
 type Job = {
   if?: string
@@ -33,6 +33,7 @@ const workflows = files.map((file): Workflow => parse(read(file)))
 const jobs = workflows.flatMap((one) => Object.values(one.jobs))
 
 const CAN_SIGN_IN = { contents: 'read', 'id-token': 'write', attestations: 'read' }
+const CAN_PUBLISH = { contents: 'read', 'id-token': 'write' }
 const CAN_RELEASE = { contents: 'write', 'id-token': 'write', attestations: 'write' }
 
 test('every action is pinned by commit, with its version as a comment', () => {
@@ -52,7 +53,7 @@ test('an action has one version in all workflows', () => {
 test('the workflows read the repository; only the jobs of deployments and of the release can get tokens', () => {
   for (const one of workflows) expect(one.permissions).toEqual({ contents: 'read' })
   const permitted = jobs.filter(({ permissions }) => permissions)
-  const expected = [...Array(4).fill(CAN_SIGN_IN), CAN_RELEASE]
+  const expected = [...Array(4).fill(CAN_SIGN_IN), CAN_PUBLISH, CAN_RELEASE]
   expect(permitted.map(({ permissions }) => permissions)).toEqual(expect.arrayContaining(expected))
   expect(permitted).toHaveLength(expected.length)
   expect(permitted).toEqual(
@@ -60,6 +61,7 @@ test('the workflows read the repository; only the jobs of deployments and of the
       ...Object.values(workflow('deploy-stage').jobs),
       ...Object.values(workflow('deploy').jobs),
       workflow('release').jobs.release,
+      workflow('release').jobs.publish,
       workflow('release').jobs.deploy,
     ]),
   )
@@ -138,4 +140,30 @@ test('a release without a section of its version in CHANGELOG.md stops before th
   expect(run('v0.1.0').status).toBe(0)
   expect(readFileSync(join(folder, 'dist/notes.md'), 'utf8').trim()).toBe('- a')
   expect(run('v0.2.0').status).toBe(1)
+})
+
+test('a release publishes packages that npm misses, and nothing before the variable PUBLISH is set', () => {
+  const [line, ...others] = workflow('release').jobs.publish?.steps ?? []
+  expect(line).toMatchObject({
+    if: "vars.PUBLISH == ''",
+    run: expect.stringMatching(/^echo 'skipped npm and PyPI/),
+  })
+  expect(others.map((step) => step.if)).toEqual(others.map(() => "vars.PUBLISH != ''"))
+  const script = others.find(({ run }) => run)?.run ?? ''
+  const folder = newFolder()
+  mkdirSync(join(folder, 'release'))
+  writeFileSync(join(folder, 'release/a.whl'), 'wheel')
+  const npm = `if [ $1 = publish ]; then echo "$@"; elif [[ $2 = debit-collection@* ]]; then echo 0.1.0; else exit 1; fi`
+  const commands = `npm() { ${npm}; }; sha256sum() { :; }\n${script}`
+  const { status, stdout } = spawnSync('bash', ['-e', '-c', commands], {
+    ...{ cwd: folder, encoding: 'utf8', env: { ...process.env, GITHUB_REF_NAME: 'v0.1.0' } },
+  })
+  expect({ status, stdout: stdout.trim().split('\n') }).toEqual({
+    status: 0,
+    stdout: [
+      'skipped debit-collection 0.1.0, which npm has',
+      'publish ./debit-collection-service-0.1.0.tgz --provenance --access public',
+    ],
+  })
+  expect(readFileSync(join(folder, 'wheels/a.whl'), 'utf8')).toBe('wheel')
 })
