@@ -24,7 +24,7 @@ const POLYFILLS = [
     'map/group-by',
     'object/group-by',
   ],
-  ...['promise/with-resolvers', 'regexp/escape'],
+  ...['promise/with-resolvers', 'regexp/escape', 'set/union'],
 ].map((feature) => join(ROOT, `node_modules/core-js/actual/${feature}.js`))
 
 const { version, description, license } = JSON.parse(

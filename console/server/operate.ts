@@ -78,6 +78,8 @@ const compare = async (
 ): Promise<OperatorReply> => {
   const parsed = parseInput(reconciliation.verbs.statement.options, call.options)
   if (parsed instanceof Refusal) return { error: explain(parsed) }
+  // The packed command also runs on Node 20, which has none.
+  if (!process.getBuiltinModule('node:sqlite')) return { error: 'A statement needs Node 22.13' }
   const { compareFile } = await import('../../shared/operator/statement-file.ts')
   const ask: AskStatement = async (request) => {
     const options = { ...call.options, statement: JSON.stringify(request) }

@@ -1,4 +1,6 @@
+import { clocks } from '../../shared/domain/debits/timeouts.ts'
 import { secondsAfter } from '../../shared/domain/time.ts'
+import { environment } from '../../shared/runtime.ts'
 import { whileBankBehaves } from './bank-behaviour.ts'
 import { BANK, conflict, type Play } from './play.ts'
 
@@ -14,6 +16,10 @@ const healthOf = async ({ operate }: Play) => (await operate('bank', 'show', { b
 
 export const breakDown = async (play: Play) => {
   if (play.reference !== undefined) play.misfit('does not apply: the scenario creates its debit')
+  if (clocks(environment.timeScale).processingSeconds < DOWN_SECONDS)
+    play.misfit(
+      'needs a sandbox with a smaller --time-scale: its debit fails before the bank is down',
+    )
   const wait = (seconds: number) => play.moveTo(secondsAfter(play.control.clock.now(), seconds))
   const { reference, down } = await whileBankBehaves(play, BANK, 'down', async () => {
     const debit = await play.charge({ status: 'pending' })

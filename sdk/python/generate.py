@@ -22,14 +22,12 @@ OPTIONS = [
 ]
 # Schemas of banks and requests, the envelope, and a variant of webhooks.
 OTHERS = (
-    "BankTransaction",
-    "CallbackTransaction",
+    "BankTransactionList",
     "ChargeFields",
     "DebitCallback",
     "Meta",
     "Problem",
     "ReducedTransaction",
-    "ReportedTransaction",
     "RequestReversalFields",
     "UpdateDebit",
 )

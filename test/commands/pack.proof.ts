@@ -71,6 +71,38 @@ test.each(versions)('the sandbox of the package accepts a charge on %s', async (
   expect(sandbox.printed.err).toBe('')
 })
 
+test.each(versions)('each sample event of the package gets a reply on %s', async (node) => {
+  const words = [join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0', '--time-scale', '30']
+  const sandbox = start(words, { PATH: process.env.PATH }, node)
+  const address = await printedBy(sandbox, /^ready (http:\S+)$/m)
+  const events = join(folder, 'package/events')
+  const files = readdirSync(events)
+  expect(files.length).toBeGreaterThan(50)
+  for (const file of files) {
+    const url = `${address}/2015-03-31/functions/${file.replace('.json', '')}/invocations`
+    const reply = await fetch(url, { method: 'POST', body: readFileSync(join(events, file)) })
+    const fault = reply.headers.get('x-amz-function-error')
+    expect({ file, fault, text: fault && (await reply.text()) }).toEqual({
+      file,
+      fault: null,
+      text: null,
+    })
+  }
+  expect(sandbox.printed.out).not.toMatch(/^\S+ fault /m)
+})
+
+test.each(versions)('each scenario of the package ends on %s', async (node) => {
+  const words = [join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0']
+  const sandbox = start(words, { PATH: process.env.PATH }, node)
+  const address = await printedBy(sandbox, /^ready (http:\S+)$/m)
+  const listed = await (await fetch(`${address}/sandbox/scenarios`)).json()
+  const { data } = listed as { data: { name: string }[] }
+  for (const { name } of data) {
+    const { status } = await fetch(`${address}/sandbox/scenarios/${name}`, { method: 'POST' })
+    expect({ name, status }).toEqual({ name, status: 200 })
+  }
+})
+
 test('the package invokes a function with its sample event, or names the command of a sandbox', async () => {
   const sandbox = start([join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0'])
   const port = await printedBy(sandbox, /^ready http:\S+:(\d+)$/m)

@@ -4,7 +4,12 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { resolve } from '../../commands/fixtures/references.ts'
-import { DebitCollection, type WebhookEvent, webhooks } from '../../sdk/typescript/src/index.ts'
+import {
+  BankReports,
+  DebitCollection,
+  type WebhookEvent,
+  webhooks,
+} from '../../sdk/typescript/src/index.ts'
 import { camelCased } from '../support/camel-case.ts'
 import { eventually } from '../support/eventually.ts'
 import { createProvider } from '../support/provider.ts'
@@ -140,6 +145,27 @@ const url = useServer(
     response.writeHead(204).end()
   }),
 )
+
+test('a bank reports outcomes, and lists the debits of a number', async () => {
+  const charged = await Promise.all(
+    ['1', '2'].map(() => client().charge(order({ phoneNumber: SILENT }))),
+  )
+  for (const { reference } of charged) await service.until(reference, 'processing')
+  const [first = '', second = ''] = charged.map(({ uuid }) => uuid)
+  const reports = new BankReports({
+    ...{ apiKey: 'bt_sandbox_gcb', baseUrl: service.sandbox().address, maxRetries: 0 },
+  })
+  const completed = { status: 'completed', bankReference: 'B-1', approvalMethod: 'ussd' } as const
+  expect(await reports.update(first, { ...completed, fee: { pesewas: 150 } })).toMatchObject({
+    ...{ uuid: first, status: 'completed', bank_reference: 'B-1', fee: '1.50' },
+  })
+  expect(await reports.update(first, completed)).toMatchObject({ fee: '1.50' })
+  const failed = { status: 'failed', bankReference: 'B-2', errorMessage: 'Declined' } as const
+  await expect(reports.update(first, failed)).rejects.toMatchObject({ code: 3001, attempts: 1 })
+  expect(await reports.callback(second, failed)).toMatchObject({ uuid: second, status: 'failed' })
+  const listed = await all(reports.list({ phoneNumber: SILENT, status: 'failed' }))
+  expect(listed.map(({ uuid }) => uuid)).toEqual([second])
+})
 
 test('a provider requests a reversal and reads the decision', async () => {
   await service.call('provider', 'update', { provider: 'demo', reversals: 'request' })

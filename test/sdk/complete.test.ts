@@ -21,13 +21,22 @@ type Schema = { required: string[]; properties: object }
 
 const read = (file: string): string => readFileSync(`sdk/${file}`, 'utf8')
 
-const ofProviders = operationNames.filter((name) => operations[name].caller === 'provider')
+const clients = {
+  provider: { typescript: 'client.ts', python: 'operations.py' },
+  bank: { typescript: 'bank-reports.ts', python: 'reports.py' },
+}
 
-test.each(ofProviders)('both clients have a method that calls %s', (name) => {
-  expect(read('typescript/src/client.ts')).toContain(`'${camel(name)}'`)
-  expect(read('python/src/debit_collection/operations.py')).toContain(
-    `"${name.replaceAll('-', '_')}"`,
-  )
+test.each(operationNames)('both clients call %s, and read the pages of a list', (name) => {
+  const { caller, path, method } = operations[name]
+  const files = clients[caller]
+  const typescript = read(`typescript/src/${files.typescript}`)
+  expect(typescript).toContain(`'${camel(name)}'`)
+  const python = read(`python/src/debit_collection/${files.python}`)
+  expect(python).toContain(`"${name.replaceAll('-', '_')}"`)
+  const { paths } = openApi() as Record<string, Record<string, Record<string, object>>>
+  if (!('x-pagination' in (paths?.[path]?.[method.toLowerCase()] ?? {}))) return
+  expect(typescript).toMatch(new RegExp(`(?:#list|readOf)\\('${camel(name)}'`))
+  expect(python).toMatch(new RegExp(`(?:_pages|Call)\\("${name.replaceAll('-', '_')}"`))
 })
 
 test.each(['typescript/examples/shop.ts', 'python/examples/fastapi_shop.py'])(

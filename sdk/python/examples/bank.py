@@ -7,11 +7,12 @@ import os
 import threading
 from contextlib import suppress
 
-import httpx
 from reply_store import SqliteReplies
 
+from debit_collection import BankReports
 from debit_collection.bank_requests import Payout, Query, RefundOrder, Result, Submission
 from debit_collection.bank_server import bank_server
+from debit_collection.errors import ApiError, DebitCollectionError
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS accounts (number TEXT PRIMARY KEY, pesewas INTEGER NOT NULL);
@@ -52,20 +53,22 @@ def outcome(query: Query) -> Result | None:
     return {"status": "completed", "bank_reference": f"XYZ-{query['uuid'][:8]}"}
 
 
-def report(service: str, token: str) -> None:
+def report(reports: BankReports) -> None:
     """Reports each debit until the service has recorded it, or does not know it or refuses the outcome."""
     for (uuid,) in books.rows("SELECT uuid FROM debits WHERE NOT is_reported"):
-        result = {"status": "completed", "bank_reference": f"XYZ-{uuid[:8]}", "approval_method": "ussd"}
-        url = f"{service}/api/v1/banks/debit-transactions/{uuid}/update"
-        reply = httpx.post(url, json=result, headers={"Authorization": f"Bearer {token}"})
-        if reply.is_success or reply.status_code in (404, 422):
-            books.rows("UPDATE debits SET is_reported = 1 WHERE uuid = ?", uuid)
+        try:
+            reports.update(uuid, status="completed", bank_reference=f"XYZ-{uuid[:8]}", approval_method="ussd")
+        except ApiError as error:
+            if error.status not in (404, 422):
+                raise
+        books.rows("UPDATE debits SET is_reported = 1 WHERE uuid = ?", uuid)
 
 
 def report_each_second() -> None:
-    while not stopped.wait(1):
-        with suppress(httpx.HTTPError):
-            report(os.environ["SERVICE"], os.environ["BANK_TOKEN"])
+    with BankReports(api_key=os.environ["BANK_TOKEN"], base_url=os.environ["SERVICE"]) as reports:
+        while not stopped.wait(1):
+            with suppress(DebitCollectionError):
+                report(reports)
 
 
 stopped = threading.Event()

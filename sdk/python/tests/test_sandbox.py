@@ -13,9 +13,16 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from debit_collection import AsyncDebitCollection, DebitCollection, webhooks
+from debit_collection import (
+    AsyncBankReports,
+    AsyncDebitCollection,
+    BankReports,
+    DebitCollection,
+    Pesewas,
+    webhooks,
+)
 from debit_collection.calls import AttemptLog
-from debit_collection.errors import DuplicateReferenceError
+from debit_collection.errors import ApiError, DuplicateReferenceError
 
 from .calling import ORDER, ClientKind, both, call, expect_call
 from .conftest import Operate, cases_in, eventually, example, named, served_asgi
@@ -85,6 +92,35 @@ def test_webhooks_arrive_and_the_feed_has_the_same_events(sandbox: str, operate:
             deliveries = client.deliveries.list(reference)
             assert {delivery["event"] for delivery in deliveries} >= {"transaction.failed"}
             assert client.deliveries.redeliver(deliveries[-1]["id"])["reference"] == reference
+
+
+def test_a_bank_reports_outcomes_and_lists_the_debits_of_a_number(sandbox: str) -> None:
+    silent = "+233244444444"
+    with (
+        DebitCollection(api_key="sk_sandbox_demo", base_url=sandbox) as client,
+        BankReports(api_key="bt_sandbox_gcb", base_url=sandbox) as reports,
+    ):
+        charged = [client.charge(**new_order(phone_number=silent)) for _ in range(3)]
+        first, second, third = (debit["uuid"] for debit in charged)
+        eventually(lambda: all(client.get(one["reference"])["status"] == "processing" for one in charged))
+        done = reports.update(
+            first, status="completed", bank_reference="B-1", approval_method="ussd", fee=Pesewas(150)
+        )
+        assert (done["uuid"], done["status"], done["fee"]) == (first, "completed", "1.50")
+        with pytest.raises(ApiError) as refused:
+            reports.update(first, status="failed", bank_reference="B-1", error_message="Declined")
+        assert (refused.value.code, refused.value.attempts) == (3001, 1)
+        failed = reports.callback(second, status="failed", bank_reference="B-2", error_message="Declined")
+        assert failed["status"] == "failed"
+        assert second in [debit["uuid"] for debit in reports.list(silent, status="failed")]
+
+    async def approve() -> str:
+        async with AsyncBankReports(api_key="bt_sandbox_gcb", base_url=sandbox) as service:
+            approved = await service.callback(third, status="approved", bank_reference="B-3")
+            assert third in [debit["uuid"] async for debit in service.list(silent, status="processing")]
+            return approved["status"]
+
+    assert asyncio.run(approve()) == "processing"
 
 
 def test_a_provider_requests_a_reversal_and_reads_it(sandbox: str, operate: Operate) -> None:

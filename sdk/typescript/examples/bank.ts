@@ -1,12 +1,18 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
-import { bankServer, pesewasOf, type Submission } from '../src/index.ts'
+import { BankReports, bankServer, pesewasOf, type Submission } from '../src/index.ts'
 import { replyStore } from './reply-store.ts'
 
 /** A bank in SQLite that debits customers, reports the outcomes, pays providers, refunds customers and knows their accounts. */
 
-const { PORT = '8080', DATABASE = ':memory:', SERVICE, BANK_TOKEN, CONNECTOR_SECRET } = process.env
+const {
+  PORT = '8080',
+  DATABASE = ':memory:',
+  SERVICE,
+  BANK_TOKEN = '',
+  CONNECTOR_SECRET,
+} = process.env
 
 const db = new DatabaseSync(DATABASE)
 db.exec(`
@@ -56,19 +62,24 @@ const bank = bankServer({
 })
 
 /** Reports each debit until the service records it, does not know it or rejects the outcome. */
-const report = async () => {
+const report = async (reports: BankReports) => {
   for (const { uuid = '' } of rows(`SELECT uuid FROM bookings WHERE state = 'accepted'`)) {
-    const { status } = await fetch(`${SERVICE}/api/v1/banks/debit-transactions/${uuid}/update`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${BANK_TOKEN}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ status: 'completed', bank_reference: referenceOf(uuid) }),
+    const outcome = { status: 'completed', bankReference: referenceOf(uuid) } as const
+    await reports.update(uuid, outcome).catch((error) => {
+      if (![404, 422].includes(error.status)) throw error
     })
-    if ([200, 404, 422].includes(status))
-      rows('UPDATE bookings SET state = ? WHERE uuid = ?', 'reported', uuid)
+    rows('UPDATE bookings SET state = ? WHERE uuid = ?', 'reported', uuid)
   }
 }
-const reportLater = () => setTimeout(() => report().catch(console.error).then(reportLater), 1_000)
-if (SERVICE) reportLater()
+const reportLater = (reports: BankReports) =>
+  setTimeout(
+    () =>
+      report(reports)
+        .catch(console.error)
+        .then(() => reportLater(reports)),
+    1_000,
+  )
+if (SERVICE) reportLater(new BankReports({ apiKey: BANK_TOKEN, baseUrl: SERVICE }))
 
 const server = createServer(bank.node).listen(Number(PORT), '127.0.0.1', () => {
   process.stdout.write(`bank http://127.0.0.1:${(server.address() as AddressInfo).port}/debits\n`)

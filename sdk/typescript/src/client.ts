@@ -1,12 +1,12 @@
 import { type ChargedDebit, type ChargeOptions, chargeBody, isDebitOf } from './charge.ts'
 import { DuplicateReferenceError } from './errors.ts'
-import { type List, listOf, type Page } from './pages.ts'
+import { type List, listOf } from './pages.ts'
 import type { MonthlyStatements, SettlementReports } from './reports.ts'
+import { dataIn, postOf, readOf } from './requests.ts'
 import {
   type CallOptions,
   type ClientOptions,
   openTransport,
-  type Reply,
   type Request,
   type Transport,
 } from './transport.ts'
@@ -224,31 +224,7 @@ export class DebitCollection {
     call?: CallOptions,
     start?: string,
   ): List<Item> {
-    const read = async (cursor: string | undefined): Promise<Page<Item>> => {
-      const request = readOf(operation, path, {})
-      const reply = await this.#send(
-        { ...request, query: { ...query, per_page: 100, cursor } },
-        call,
-      )
-      const meta = reply.envelope?.meta as { next_cursor: string | null; has_more: boolean }
-      return { data: dataIn<Item[]>(reply), nextCursor: meta.next_cursor, hasMore: meta.has_more }
-    }
-    return listOf(read, start)
+    const request = { ...readOf(operation, path, {}), query }
+    return listOf<Item>((page) => this.#send(page, call), request, dataIn, start)
   }
 }
-
-type Params = NonNullable<Request['params']>
-
-const readOf = (operation: string, path: string, params: Params): Request => ({
-  operation,
-  method: 'GET',
-  path,
-  params,
-})
-
-const postOf = (operation: string, path: string, params: Params): Request => ({
-  ...readOf(operation, path, params),
-  method: 'POST',
-})
-
-const dataIn = <Data>(reply: Reply): Data => reply.envelope?.data as Data

@@ -21,6 +21,7 @@ export type {
   ReplyStore,
   SubmissionReply,
 } from './bank-replies.ts'
+export { type BankCallback, type BankReport, BankReports } from './bank-reports.ts'
 export { type BankServerOptions, bankServer } from './bank-server.ts'
 export type { Payment, RefundOrder, Submission } from './bank-wire.ts'
 export type { ChargedDebit, ChargeOptions } from './charge.ts'

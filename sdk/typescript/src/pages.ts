@@ -1,3 +1,5 @@
+import type { Reply, Request } from './transport.ts'
+
 export type Page<Item> = {
   data: Item[]
   /** Cursor of the next page, also for later; null without one. The feed of events always has one. */
@@ -8,18 +10,22 @@ export type Page<Item> = {
 /** A list whose iteration reads page after page. */
 export type List<Item> = AsyncIterable<Item> & { pages(): AsyncIterable<Page<Item>> }
 
-/** Returns the list whose page at a cursor `read` returns. */
+/** Returns the list whose pages a request reads, from a cursor. */
 export const listOf = <Item>(
-  read: (cursor: string | undefined) => Promise<Page<Item>>,
+  send: (request: Request) => Promise<Reply>,
+  request: Request,
+  itemsIn: (reply: Reply) => Item[],
   start?: string,
 ): List<Item> => {
   async function* pages() {
     let cursor = start
     for (;;) {
-      const page = await read(cursor)
-      yield page
-      if (!page.hasMore || page.nextCursor === null) return
-      cursor = page.nextCursor
+      const reply = await send({ ...request, query: { ...request.query, per_page: 100, cursor } })
+      const meta = reply.envelope?.meta as { next_cursor: string | null; has_more: boolean }
+      const { next_cursor: nextCursor, has_more: hasMore } = meta
+      yield { data: itemsIn(reply), nextCursor, hasMore }
+      if (!hasMore || nextCursor === null) return
+      cursor = nextCursor
     }
   }
   async function* items() {

@@ -12,7 +12,7 @@ import { VERSION } from './version.ts'
 import type { Problem } from './wire.ts'
 
 export type ClientOptions = {
-  /** Key of the provider, `sk_...`. */
+  /** Key of the provider, `sk_...`, or token of the bank, `bt_...`. */
   apiKey: string
   /** Address of the service, such as `https://api.example.com`. */
   baseUrl: string
@@ -51,7 +51,7 @@ export type LogEntry = {
 export type Request = {
   operation: string
   method: 'GET' | 'POST'
-  /** Template below BASE_PATH; `{name}` is replaced by the value in `params`. */
+  /** Template below the path of the transport; `{name}` is replaced by the value in `params`. */
   path: string
   params?: Record<string, string | number>
   query?: Record<string, string | number | undefined>
@@ -73,16 +73,16 @@ type Envelope = Record<string, unknown> & { success: boolean }
 
 export type Transport = ReturnType<typeof openTransport>
 
-export const BASE_PATH = '/api/v1/payment-providers'
+const PROVIDERS = '/api/v1/payment-providers'
 
 /** Milliseconds. A longer Retry-After ends the call. */
 const LONGEST_PAUSE = 60_000
 
 /** Sends requests, and retries after failures that permit it (docs/errors.md#idempotency). */
-export const openTransport = (options: ClientOptions) => {
+export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
   // A malformed header value would appear in the error of fetch.
   if (!/^[\x21-\x7e]+$/.test(options.apiKey)) throw new TypeError('apiKey is malformed')
-  const base = addressOf(options.baseUrl)
+  const base = addressOf(options.baseUrl) + below
   const { maxRetries = 3, fetch: send = fetch } = options
 
   const attempt = async (request: Request, call: CallOptions): Promise<Reply> => {
@@ -126,7 +126,7 @@ export const openTransport = (options: ClientOptions) => {
       log({
         operation,
         method,
-        path: BASE_PATH + path,
+        path: below + path,
         attempt: number,
         duration: Math.round(performance.now() - startedAt),
         status,
@@ -147,7 +147,7 @@ const addressOf = (baseUrl: string): string => {
   const { href, origin, pathname } = new URL(baseUrl)
   if (href !== origin + pathname)
     throw new TypeError('baseUrl must be https://host or a path below')
-  return href.replace(/\/+$/, '') + BASE_PATH
+  return href.replace(/\/+$/, '')
 }
 
 type Failure = ApiError | NetworkError

@@ -2,8 +2,16 @@
 
 from . import errors
 from .amounts import Pesewas
-from .async_client import AsyncDebitCollection
-from .client import DebitCollection
+from .async_client import AsyncBankReports, AsyncDebitCollection
+from .client import BankReports, DebitCollection
 from .version import __version__
 
-__all__ = ["AsyncDebitCollection", "DebitCollection", "Pesewas", "__version__", "errors"]
+__all__ = [
+    "AsyncBankReports",
+    "AsyncDebitCollection",
+    "BankReports",
+    "DebitCollection",
+    "Pesewas",
+    "__version__",
+    "errors",
+]

@@ -6,17 +6,18 @@ from typing import Literal, TypeVar, overload
 
 import httpx
 
-from . import operations, wire
+from . import operations, reports, wire
 from .calls import AttemptLog, Operation, Outcome, Pause, Reply, Request, Settings
 from .errors import NetworkError, RequestTimeoutError
 from .methods import Asynchronous
 from .transport import environment_proxy, to_httpx, transport_error
 
 T = TypeVar("T")
+C = TypeVar("C", bound="AsyncClient")
 
 
-class AsyncDebitCollection(operations.Debits, Asynchronous):
-    """Charges customers and reads debits, events and settlements, like `DebitCollection`."""
+class AsyncClient(Asynchronous):
+    """Sends requests and pauses before retries."""
 
     def __init__(
         self,
@@ -29,19 +30,18 @@ class AsyncDebitCollection(operations.Debits, Asynchronous):
         log: Callable[[AttemptLog], object] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        super().__init__(Settings(base_url, api_key, signing_secret, max_retries, timeout, log))
+        self._settings = Settings(base_url, api_key, signing_secret, max_retries, timeout, log)
         # A Client of httpx would log URLs, which can contain phone numbers.
         self._transport = transport or httpx.AsyncHTTPTransport(proxy=environment_proxy(base_url))
-        self.banks = AsyncBanks(self)
-        self.deliveries = AsyncDeliveries(self)
-        self.events = AsyncEvents(self)
-        self.settlements = AsyncSettlements(self)
-        self.webhook = AsyncWebhook(self)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Creates the groups of methods, before threads can share the client."""
 
     def __repr__(self) -> str:
-        return f"AsyncDebitCollection(base_url={self._settings.base_url!r})"
+        return f"{type(self).__name__}(base_url={self._settings.base_url!r})"
 
-    async def __aenter__(self) -> "AsyncDebitCollection":
+    async def __aenter__(self: C) -> C:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -84,6 +84,25 @@ class AsyncDebitCollection(operations.Debits, Asynchronous):
         finally:
             await response.aclose()
         return Reply(response.status_code, response.headers, body)
+
+
+class AsyncDebitCollection(AsyncClient, operations.Debits):
+    """Charges customers and reads debits, events and settlements, like `DebitCollection`."""
+
+    def _prepare(self) -> None:
+        operations.Debits.__init__(self, self._settings)
+        self.banks = AsyncBanks(self)
+        self.deliveries = AsyncDeliveries(self)
+        self.events = AsyncEvents(self)
+        self.settlements = AsyncSettlements(self)
+        self.webhook = AsyncWebhook(self)
+
+
+class AsyncBankReports(AsyncClient, reports.Reports):
+    """Reports the outcomes of debits, for banks; `api_key` is the token of the bank.
+
+    A repeated report has no second effect; another outcome raises ApiError with code 3001.
+    """
 
 
 class AsyncPart(Asynchronous):

@@ -71,7 +71,7 @@ class AttemptLog(TypedDict):
 
 @dataclass(frozen=True)
 class Call:
-    """A call of the API. `path` is a template such as `/banks/{identifier}`, below `API`."""
+    """A call of the API. `path` is a template such as `/banks/{identifier}`, below `api`."""
 
     operation: str
     method: str
@@ -82,6 +82,7 @@ class Call:
     form: Literal["json", "csv", "html"] = "json"
     link: str | None = None
     """Replaces the URL; such a request has no credentials, and its reply no envelope."""
+    api: str = API
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ def _target(call: Call) -> str:
         if value in ("", ".", ".."):
             raise ValueError(f"{call.operation} needs an id")
     values = iter(call.values)
-    path = API + re.sub(r"\{\w+\}", lambda _: quote(next(values), safe=""), call.path)
+    path = call.api + re.sub(r"\{\w+\}", lambda _: quote(next(values), safe=""), call.path)
     query = urlencode({name: value for name, value in call.query.items() if value is not None})
     return f"{path}?{query}" if query else path
 
@@ -229,7 +230,7 @@ def _log(
     entry: AttemptLog = {
         "operation": call.operation,
         "method": call.method,
-        "path": API + call.path,
+        "path": call.api + call.path,
         "status": outcome.status if isinstance(outcome, Reply) else None,
         "attempt": attempt,
         "duration": duration,

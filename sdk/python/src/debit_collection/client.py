@@ -6,23 +6,18 @@ from typing import Literal, TypeVar, overload
 
 import httpx
 
-from . import operations, wire
+from . import operations, reports, wire
 from .calls import AttemptLog, Operation, Outcome, Pause, Reply, Request, Settings
 from .errors import NetworkError
 from .methods import Synchronous
 from .transport import environment_proxy, to_httpx, transport_error
 
 T = TypeVar("T")
+C = TypeVar("C", bound="Client")
 
 
-class DebitCollection(operations.Debits, Synchronous):
-    """Charges customers and reads debits, events and settlements.
-
-    The methods raise errors of `errors.py`. `timeout` is in seconds, for each attempt. A call retries the
-    same body at most `max_retries` times after a temporary failure. `log` receives an entry for each
-    attempt, without personal data. `transport` sends the requests, by default through the proxy of the
-    environment.
-    """
+class Client(Synchronous):
+    """Sends requests and pauses before retries."""
 
     def __init__(
         self,
@@ -35,19 +30,18 @@ class DebitCollection(operations.Debits, Synchronous):
         log: Callable[[AttemptLog], object] | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        super().__init__(Settings(base_url, api_key, signing_secret, max_retries, timeout, log))
+        self._settings = Settings(base_url, api_key, signing_secret, max_retries, timeout, log)
         # A Client of httpx would log URLs, which can contain phone numbers.
         self._transport = transport or httpx.HTTPTransport(proxy=environment_proxy(base_url))
-        self.banks = Banks(self)
-        self.deliveries = Deliveries(self)
-        self.events = Events(self)
-        self.settlements = Settlements(self)
-        self.webhook = Webhook(self)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Creates the groups of methods, before threads can share the client."""
 
     def __repr__(self) -> str:
-        return f"DebitCollection(base_url={self._settings.base_url!r})"
+        return f"{type(self).__name__}(base_url={self._settings.base_url!r})"
 
-    def __enter__(self) -> "DebitCollection":
+    def __enter__(self: C) -> C:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -91,6 +85,31 @@ class DebitCollection(operations.Debits, Synchronous):
         except httpx.RequestError as error:
             return transport_error(error)
         return Reply(response.status_code, response.headers, b"".join(chunks))
+
+
+class DebitCollection(Client, operations.Debits):
+    """Charges customers and reads debits, events and settlements.
+
+    The methods raise errors of `errors.py`. `timeout` is in seconds, for each attempt. A call retries the
+    same body at most `max_retries` times after a temporary failure. `log` receives an entry for each
+    attempt, without personal data. `transport` sends the requests, by default through the proxy of the
+    environment.
+    """
+
+    def _prepare(self) -> None:
+        operations.Debits.__init__(self, self._settings)
+        self.banks = Banks(self)
+        self.deliveries = Deliveries(self)
+        self.events = Events(self)
+        self.settlements = Settlements(self)
+        self.webhook = Webhook(self)
+
+
+class BankReports(Client, reports.Reports):
+    """Reports the outcomes of debits, for banks; `api_key` is the token of the bank.
+
+    A repeated report has no second effect; another outcome raises ApiError with code 3001.
+    """
 
 
 class Part(Synchronous):

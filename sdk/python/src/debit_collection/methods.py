@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from .calls import Call, Operation, Settings, perform
@@ -60,12 +60,19 @@ class Group:
         query: dict[str, str | None],
         start: str | None = None,
     ) -> Pages[Any]:
+        return self._pages_of(Call(operation, "GET", path, query=query), timeout, start)
+
+    def _pages_of(
+        self, first: Call, timeout: float | None, start: str | None = None, member: str | None = None
+    ) -> Pages[Any]:
+        """Returns the pages of a call. The items are `data` of the reply, or a member of it."""
+
         def fetch(cursor: str | None) -> Operation[Page[Any]]:
-            call = Call(operation, "GET", path, query={**query, "cursor": cursor})
+            call = replace(first, query={**first.query, "cursor": cursor})
             success = yield from perform(self._settings, call, timeout)
-            meta = success.body["meta"]
+            meta, data = success.body["meta"], success.body["data"]
             has_more = bool(meta.get("has_more")) and meta.get("next_cursor") is not None
-            return Page(success.body["data"], meta.get("next_cursor"), has_more)
+            return Page(data[member] if member else data, meta.get("next_cursor"), has_more)
 
         return Pages(fetch, start)
 

@@ -52,6 +52,11 @@ class BankHealth(TypedDict):
     since: str | None
 
 
+class BankTransactionPaymentPartner(TypedDict):
+    name: str
+    partner_reference: str
+
+
 class Customer(TypedDict):
     name: str | None
     phone_number: str | None
@@ -231,6 +236,18 @@ class Refund(TypedDict):
     failed_at: str | None
 
 
+class ReportedTransaction(TypedDict):
+    id: int
+    uuid: str
+    reference: str
+    status: DebitStatus
+    approval_method: Literal["ussd", "mobile_api", "web", "direct"] | None
+    bank_reference: str | None
+    error_message: str | None
+    fee: str | None
+    updated_at: str
+
+
 class RequestedReversal(TypedDict):
     kind: Literal["refund", "complaint"]
     status: Literal["open", "accepted", "declined"]
@@ -369,6 +386,49 @@ class Payout(TypedDict):
 
 class Payee(TypedDict):
     name: str
+
+
+class BankTransaction(TypedDict):
+    id: int
+    uuid: str
+    reference: str
+    partner_reference: str
+    status: DebitStatus
+    amount: Decimal
+    currency: Literal["GHS"]
+    fee: Decimal | None
+    narration: str | None
+    approval_method: Literal["ussd", "mobile_api", "web", "direct"] | None
+    bank_reference: str | None
+    error_message: str | None
+    created_at: str
+    processed_at: str | None
+    completed_at: str | None
+    bank: Bank
+    customer: Customer
+    metadata: dict[str, Any] | None
+    account: CustomerAccount
+    payment_partner: BankTransactionPaymentPartner
+
+
+class CallbackTransaction(TypedDict):
+    id: str
+    uuid: str
+    reference: str
+    partner_reference: str
+    status: DebitStatus
+    amount: str
+    currency: Literal["GHS"]
+    fee: str | None
+    narration: str | None
+    approval_method: Literal["ussd", "mobile_api", "web", "direct"] | None
+    bank_reference: str | None
+    error_message: str | None
+    created_at: str
+    processed_at: str | None
+    completed_at: str | None
+    bank: Bank
+    customer: Customer
 
 
 class ChargeResponse(TypedDict):
