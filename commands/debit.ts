@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import manifest from '../package.json' with { type: 'json' }
 import { nouns } from '../shared/operator/catalogue.ts'
 import { commandLine, misuse, printAndExit, unknownWord } from './terminal/arguments.ts'
@@ -113,12 +114,19 @@ ${scriptsHelp()}`
 // The package contains its SDK, so the advice to upgrade Node would not help.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
-const [first, ...rest] = process.argv.slice(2)
-if (first === 'help' && rest.length > 0) process.argv.splice(2, rest.length + 1, ...rest, '--help')
+const [command, ...rest] = process.argv.slice(2)
+if (command === 'help' && rest.length > 0)
+  process.argv.splice(2, rest.length + 1, ...rest, '--help')
 const [word = ''] = process.argv.slice(2)
+/** Returns the parent and, where the system tells, its parent: npx starts a shell. */
+const ancestors = (): string => {
+  const file = `/proc/${process.ppid}/stat`
+  return `${process.ppid} ${existsSync(file) ? readFileSync(file, 'utf8').split(' ')[3] : ''}`
+}
+
 // npx ends at a signal without its command.
-const parent = process.ppid
-const endWithParent = () => process.ppid !== parent && process.kill(process.pid, 'SIGTERM')
+const origin = ancestors()
+const endWithParent = () => ancestors() !== origin && process.kill(process.pid, 'SIGTERM')
 if (process.env.npm_lifecycle_event === 'npx') setInterval(endWithParent, 500).unref()
 const words = [...Object.keys({ ...commands, ...others, ...nouns }), 'reconcile']
 if (word === '' || word === 'help' || word === '--help' || word === '-h') printAndExit(help())

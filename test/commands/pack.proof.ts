@@ -103,24 +103,34 @@ test.each(versions)('each scenario of the package ends on %s', async (node) => {
   }
 })
 
-test('the package invokes a function with its sample event, or names the command of a sandbox', async () => {
+test('the package has the nouns of the repository, invokes a sample event, or names the command of a sandbox', async () => {
   const sandbox = start([join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0'])
   const port = await printedBy(sandbox, /^ready http:\S+:(\d+)$/m)
   const invoke = (...words: string[]) =>
     runScript([join(folder, 'package/debit.mjs'), 'invoke', 'charge', ...words])
   const { stdout, stderr } = await invoke('--port', port)
   expect({ status: JSON.parse(stdout).statusCode, stderr }).toEqual({ status: 202, stderr: '' })
+  const show = ['bank', 'show', '--bank', 'GCB', '--port', port]
+  const packed = await runScript([join(folder, 'package/debit.mjs'), ...show])
+  expect(execFileSync('npm', ['run', '-s', 'debit', '--', ...show], { encoding: 'utf8' })).toBe(
+    packed.stdout,
+  )
   const line = 'No sandbox answers at port 1: start it with debit sandbox'
   expectOneLine(await invoke('--port', '1'), line)
 })
 
-test('the sandbox that npx started ends with npx', async () => {
-  const words = `exec --yes --offline --package ${tarball} -- debit sandbox --port 0`.split(' ')
-  const npx = start(words, { ...process.env, npm_config_cache: newFolder() }, 'npm')
-  const address = await printedBy(npx, /^ready (http:\S+)$/m)
-  npx.child.kill('SIGTERM')
-  await eventually(() => expect(fetch(`${address}/sandbox/clock`)).rejects.toThrow('fetch failed'))
-})
+test.each(['SIGTERM', 'SIGKILL'] as const)(
+  'the sandbox that npx started ends with npx at %s',
+  async (signal) => {
+    const words = `exec --yes --offline --package ${tarball} -- debit sandbox --port 0`.split(' ')
+    const npx = start(words, { ...process.env, npm_config_cache: newFolder() }, 'npm')
+    const address = await printedBy(npx, /^ready (http:\S+)$/m)
+    npx.child.kill(signal)
+    await eventually(() =>
+      expect(fetch(`${address}/sandbox/clock`)).rejects.toThrow('fetch failed'),
+    )
+  },
+)
 
 test('the bank-check of the package checks a bank', async () => {
   const secret = 'cs_secret_of_the_bank'
