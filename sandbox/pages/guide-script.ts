@@ -77,6 +77,18 @@ const addCopying = (example: HTMLElement): void => {
   frame.append(example, button)
 }
 
+/** Opens the list of guides on a wide screen, where pages.css hides its summary. */
+const addList = (list: HTMLDetailsElement): void => {
+  const wide = matchMedia('(min-width: 60rem)')
+  const show = () => {
+    list.open = wide.matches
+  }
+  wide.addEventListener('change', show)
+  show()
+}
+
+const guides = document.querySelector<HTMLDetailsElement>('nav details')
+if (guides) addList(guides)
 const bar = document.querySelector('nav.site')
 if (bar) addSearch(bar)
 for (const example of document.querySelectorAll<HTMLElement>('main pre')) addCopying(example)

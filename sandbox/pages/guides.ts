@@ -76,7 +76,7 @@ const titleOf = (name: string): string => /^# (.*)$/m.exec(sourceOf(name))?.[1] 
 const navigation = (current: string, sections: string): string => {
   const listed = Object.values(chapters).flat()
   const more = guideNames.filter((name) => !listed.includes(name))
-  return Object.entries({ ...chapters, More: more })
+  const lists = Object.entries({ ...chapters, More: more })
     .map(([chapter, pages]) => {
       const items = pages.map((name) => {
         const mark = name === current ? ' aria-current="page"' : ''
@@ -86,6 +86,8 @@ const navigation = (current: string, sections: string): string => {
       return `<p>${chapter}</p><ul>${items.join('')}</ul>`
     })
     .join('')
+  // Closed on a narrow screen, where the list would fill it.
+  return `<details><summary>All guides</summary>${lists}</details>`
 }
 
 const articleOf = (name: string): string => markdown.parse(sourceOf(name), { async: false })

@@ -68,6 +68,26 @@ test('an example is copied without its button', async () => {
   expect(copied).toBe((await example.locator('pre').textContent())?.trimEnd())
 })
 
+test('a narrow screen shows a guide first and the list of guides on request, and no button covers code', async () => {
+  const page = await openSite('/docs/guides/operations/')
+  const example = page.locator('.example').first()
+  const link = page.getByRole('link', { name: 'Going live' })
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 900 })
+    expect((await page.getByRole('heading', { level: 1 }).boundingBox())?.y).toBeLessThan(250)
+    const code = await example.locator('pre').boundingBox()
+    const button = await example.getByRole('button').boundingBox()
+    if (!code || !button) throw new Error('no example')
+    const isBeside = button.x >= code.x + code.width
+    expect(isBeside || button.y + button.height <= code.y).toBe(true)
+  }
+  await page.setViewportSize({ width: 390, height: 900 })
+  await page.reload()
+  expect(await link.isVisible()).toBe(false)
+  await page.getByText('All guides').click()
+  await link.waitFor()
+})
+
 test('the drawings are pictures with a text, and the page with open results is legible', async () => {
   const page = await openSite('/docs/guides/architecture/')
   const widths: number[] = await page.evaluate(
