@@ -100,7 +100,7 @@ const buildClients = (): void => {
   const names = { typescript: 'debit-collection', python: 'debit-collection' }
   for (const [language, name] of Object.entries(names)) {
     const bill = JSON.parse(billOfMaterials({ ...manifest, name }, ROOT, [], []))
-    if (language === 'python') bill.components.push(pythonComponent('httpx'))
+    if (language === 'python') bill.components.push(pythonComponent('httpx', 'BSD-3-Clause'))
     writeFileSync(
       join(FOLDER, `${language}-client.cdx.json`),
       `${JSON.stringify(bill, undefined, 2)}\n`,

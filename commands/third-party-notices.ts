@@ -34,7 +34,27 @@ const noticeOf = (folder: string) => {
   const by = typeof author === 'string' ? author : author?.name
   const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim())
   const title = `${name} ${version}, ${license}${by ? `, by ${by}` : ''}`
-  return { title, text: texts.join('\n\n') }
+  return { name, license, title, text: texts.join('\n\n') }
+}
+
+/** Licences that need no notice. */
+const WITHOUT_NOTICE = ['MIT-0', '0BSD']
+
+/** The text of a licence without the copyright of a package. */
+const TERMS = /^ *(?:Permission (?:is hereby granted|to use)|Apache License).*/ms
+
+/** Adds the terms, from another package or this project, to packages that publish no text of their licence. */
+const withTerms = (root: string, notices: ReturnType<typeof noticeOf>[]) => {
+  const known = new Map([['MIT', readFileSync(join(root, 'LICENSE'), 'utf8')]])
+  for (const { license, text } of notices) {
+    if (license && TERMS.test(text)) known.set(license, text)
+  }
+  return notices.map(({ name, license = '', title, text }) => {
+    if (text || WITHOUT_NOTICE.includes(license)) return { title, text }
+    const [terms] = TERMS.exec(known.get(license) ?? '') ?? []
+    if (!terms) throw new Error(`${name} has no text of its licence ${license}`)
+    return { title, text: terms.trim() }
+  })
 }
 
 /**
@@ -74,16 +94,18 @@ export const billOfMaterials = (
 }
 
 /** Returns the component of a Python package, in the version that the client's tests run with. */
-export const pythonComponent = (name: string) => {
+export const pythonComponent = (name: string, license: string) => {
   const file = join(import.meta.dirname, '../sdk/python/requirements.txt')
   const [, version] = new RegExp(`^${name}==(\\S+)`, 'm').exec(readFileSync(file, 'utf8')) ?? []
   const purl = `pkg:pypi/${name}@${version}`
-  return { type: 'library', 'bom-ref': purl, name, version, purl }
+  const licenses = [{ expression: license }]
+  return { type: 'library', 'bom-ref': purl, name, version, licenses, purl }
 }
 
-/** Returns the licence texts of packages. */
+/** Returns the licence texts of packages. @throws Error for a package whose licence has no known text */
 export const thirdPartyNotices = (...packages: Parameters<typeof foldersOf>): string => {
-  const notices = Map.groupBy(foldersOf(...packages).map(noticeOf), ({ text }) => text)
+  const texts = withTerms(packages[0], foldersOf(...packages).map(noticeOf))
+  const notices = Map.groupBy(texts, ({ text }) => text)
   const parts = [...notices].map(([text, packages]) => {
     const titles = new Set(packages.map(({ title }) => title))
     return [[...titles].sort().join('\n'), text].join('\n\n')

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { pythonComponent } from '../../commands/third-party-notices.ts'
+import { pythonComponent, thirdPartyNotices } from '../../commands/third-party-notices.ts'
+import { newFolder } from '../support/folders.ts'
 
 const read = (file: string): string => readFileSync(file, 'utf8')
 
@@ -21,8 +23,22 @@ test('the service, both clients and their change logs have the same version', ()
 
 test('the bill of materials of the Python client has the tested version of httpx', () => {
   const tested = /^httpx==(.*)$/m.exec(read('sdk/python/requirements.in'))?.[1]
-  expect(pythonComponent('httpx')).toMatchObject({
+  expect(pythonComponent('httpx', 'BSD-3-Clause')).toMatchObject({
     version: tested,
     purl: `pkg:pypi/httpx@${tested}`,
   })
+})
+
+test('a package without a text of its licence gets the terms of the licence, and an unknown licence is refused', () => {
+  const notices = thirdPartyNotices('.', ['node_modules/dinero.js/lib/index.js'], [])
+  expect(notices).toMatch(
+    /^dinero\.js [0-9.]+, MIT, by Sarah Dayan\n\nPermission is hereby granted/,
+  )
+  const unknown = newFolder()
+  mkdirSync(join(unknown, 'node_modules/odd'), { recursive: true })
+  cpSync('LICENSE', join(unknown, 'LICENSE'))
+  const manifest = { name: 'odd', version: '1.0.0', license: 'ISC' }
+  writeFileSync(join(unknown, 'node_modules/odd/package.json'), JSON.stringify(manifest))
+  const build = () => thirdPartyNotices(unknown, ['node_modules/odd/index.js'], [])
+  expect(build).toThrow('odd has no text of its licence ISC')
 })
