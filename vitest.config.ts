@@ -39,8 +39,8 @@ const inherited = {
 
 export default defineConfig({
   test: {
-    // Most tests wait rather than compute, unless they run Chromium.
-    maxWorkers: inBrowser ? 1 : 3,
+    // Most tests wait rather than compute; Chromium has processes of its own.
+    maxWorkers: inBrowser ? 2 : 3,
     // Concurrent tests of a file start a process each.
     maxConcurrency: 2,
     reporters: ['default', './test/support/closing-line.ts'],
