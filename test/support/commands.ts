@@ -4,7 +4,9 @@ import { promisify } from 'node:util'
 import { afterEach, expect } from 'vitest'
 import { eventually } from './eventually.ts'
 
-/** Runs commands of the service in processes of their own. */
+/** Runs commands of the service in processes of their own, which share what they compiled. */
+
+const { NODE_COMPILE_CACHE } = process.env
 
 export type ScriptOutput = { code: number; stdout: string; stderr: string }
 
@@ -14,7 +16,9 @@ export const runScript = (
   env: NodeJS.ProcessEnv = process.env,
   input?: string,
 ): Promise<ScriptOutput> => {
-  const command = promisify(execFile)(process.execPath, words, { env })
+  const command = promisify(execFile)(process.execPath, words, {
+    env: { NODE_COMPILE_CACHE, ...env },
+  })
   command.child.stdin?.end(input)
   return command.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -45,7 +49,7 @@ export const useCommands = () => {
     await Promise.all(running.map((child) => [once(child, 'exit'), child.kill('SIGTERM')][0]))
   })
   return (words: readonly string[], env = process.env, program = process.execPath) => {
-    const child = spawn(program, words, { env })
+    const child = spawn(program, words, { env: { NODE_COMPILE_CACHE, ...env } })
     children.push(child)
     const printed = { out: '', err: '' }
     child.stdout.on('data', (part) => {
