@@ -16,10 +16,14 @@ export const replicaKeyAlias = ({ name }: Pick<Stage, 'name'>): string =>
 export const replicaBucket = ({ name, account }: Stage, region: string): string =>
   `debits-${name}-reports-${account}-${region}`
 
-type Source = { reports: Bucket; key: Key }
+type ReplicatedData = { reports: Bucket; key: Key }
 
 /** Replicates the reports and the numbers of erased customers to the bucket of the passive Region. */
-export const replicateReports = (stack: Stack, stage: Stage, { reports, key }: Source): void => {
+export const replicateReports = (
+  stack: Stack,
+  stage: Stage,
+  { reports, key }: ReplicatedData,
+): void => {
   const region = stage.passive?.region ?? ''
   const target = `arn:aws:s3:::${replicaBucket(stage, region)}`
   const alias = replicaKeyAlias(stage)

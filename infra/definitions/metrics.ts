@@ -80,8 +80,7 @@ export const metricsOf = (stage: Stage, tableName: string) => {
       return metric('AWS/WAFV2', 'BlockedRequests', acl, over)
     },
     ...backupMetrics(stage),
-    ...probeMetrics(stage),
-    ...replicaMetrics(tableName),
+    ...otherRegionMetrics(stage, tableName),
     certificateDays: (CertificateArn: string, over: Aggregation) =>
       metric('AWS/CertificateManager', 'DaysToExpiry', { CertificateArn }, over),
     droppedInvocations: () =>
@@ -106,13 +105,10 @@ export const metricsOf = (stage: Stage, tableName: string) => {
 const exportArn = ({ name }: Stage): string =>
   `arn:${Aws.PARTITION}:states:${Aws.REGION}:${Aws.ACCOUNT_ID}:stateMachine:${resourceName('export', name)}`
 
-const replicaMetrics = (TableName: string) => ({
+const otherRegionMetrics = ({ name }: Stage, TableName: string) => ({
   /** Milliseconds from a write to its appearance in a replica. */
   replication: (ReceivingRegion: string, over: Aggregation) =>
     metric('AWS/DynamoDB', 'ReplicationLatency', { TableName, ReceivingRegion }, over),
-})
-
-const probeMetrics = ({ name }: Stage) => ({
   /** Successful runs of the probe, in its own Region. */
   probes: () =>
     metric(

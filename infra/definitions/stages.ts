@@ -108,6 +108,8 @@ export type PassiveRegion = {
   >
   /** The replicas of the active Region, once they exist. */
   replica?: Replica
+  /** After a failover: this Region works, and the stage's own one waits. */
+  isActive?: true
 }
 
 type Replica = { table: RestoredTable; sealingKeyArn: string }
@@ -182,18 +184,14 @@ const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
 
 type StageContext = { paused?: unknown; canary?: unknown; passive?: unknown }
 
-/**
- * Returns the stage in its passive Region. It waits, so its alarms notify nobody, until
- * `-c paused=false`: two Regions must never be active, because each would meet its own conditions.
- */
-const inPassiveRegion = (stage: Stage, paused: boolean): Stage => {
+const inPassiveRegion = (stage: Stage, waits: boolean): Stage => {
   const { passive, domain, bankClientCertificate, network, lake, alarmsTo, ...others } = stage
   if (!passive) throw new InvalidStage(`Stage ${stage.name} has no passive Region`)
   const { region, settings, replica } = passive
   return {
     ...others,
     ...{ region, ...settings, replicaOf: { region: stage.region ?? '', ...replica } },
-    ...(!paused && alarmsTo && { alarmsTo }),
+    ...(!waits && alarmsTo && { alarmsTo }),
     backup: { declined: 'the other Region has the backups' },
   } as Stage
 }
@@ -220,10 +218,14 @@ export const stageNamed = (name: unknown, context: StageContext = {}): Stage => 
 export const stageIn = (stage: Stage, context: StageContext): Stage => {
   checkPassive(stage)
   const isPassive = isTrue('passive', context.passive ?? false)
-  const paused = isTrue('paused', context.paused ?? isPassive)
+  const waits = stage.passive !== undefined && isPassive !== (stage.passive.isActive ?? false)
+  const paused = isTrue('paused', context.paused ?? waits)
+  // Conditional claims hold within a Region: two active ones would accept the same reference twice.
+  if (waits && !paused)
+    throw new InvalidStage(`Stage ${stage.name}: only the Region that passive.isActive names works`)
   const hasCanary = isTrue('canary', context.canary ?? true)
   return {
-    ...(isPassive ? inPassiveRegion(stage, paused) : stage),
+    ...(isPassive ? inPassiveRegion(stage, waits) : stage),
     ...(paused && { paused }),
     ...((paused || !hasCanary) && { switchesAtOnce: true }),
   }

@@ -15,7 +15,9 @@ const region = passive.region
 const replica = passive.replica as NonNullable<PassiveRegion['replica']>
 const active = templatesOf(stageIn(replicatedStage, {}))
 const waiting = templatesOf(stageIn(replicatedStage, { passive: 'true' }))
-const failedOver = templatesOf(stageIn(replicatedStage, { passive: 'true', paused: 'false' }))
+const afterFailover: Stage = { ...replicatedStage, passive: { ...passive, isActive: true } }
+const failedOver = templatesOf(stageIn(afterFailover, { passive: 'true' }))
+const left = templatesOf(stageIn(afterFailover, {}))
 
 const ALIAS = 'alias/debit-collection-complete-passive'
 const BUCKET = `debits-complete-reports-111111111111-${region}`
@@ -93,11 +95,10 @@ const activityOf = ({ all }: typeof active) => ({
   subscriptions: propertiesOf(all, 'AWS::SNS::Subscription').length,
 })
 
-test('the passive Region waits, and notifies nobody, until a deployment states that it is not paused', () => {
-  expect(activityOf(waiting)).toEqual({
-    ...{ sources: new Set([false]), schedules: new Set(['DISABLED']) },
-    ...{ gateway: 'Deny', subscriptions: 0 },
-  })
+test('the passive Region waits and notifies nobody until a failover, after which the other one waits', () => {
+  const waits = { sources: new Set([false]), schedules: new Set(['DISABLED']), gateway: 'Deny' }
+  expect(activityOf(waiting)).toEqual({ ...waits, subscriptions: 0 })
+  expect(activityOf(left)).toMatchObject(waits)
   const works = { sources: new Set([true]), schedules: new Set(['ENABLED']), gateway: 'Allow' }
   expect(activityOf(failedOver)).toEqual({ ...works, subscriptions: 2 })
   expect(activityOf(active)).toEqual({ ...works, subscriptions: 2 })
@@ -112,7 +113,7 @@ test('the first deployment of a passive Region, without replicas, is its data st
   expect(template.toJSON().Outputs ?? {}).toEqual({})
 })
 
-test('certificates, networks and the lake of the active Region are not those of the passive one', () => {
+test('the passive Region has its own certificates and network, and no lake', () => {
   const own = { domain: { name: 'api.example.com', certificateArn: 'arn:of-the-passive-region' } }
   const settled = { region, settings: own, replica }
   const stage = stageIn({ ...completeStage, passive: settled }, { passive: 'true' })
@@ -136,6 +137,12 @@ const { account: _, ...unpinned } = replicatedStage
 test.each([
   [unpinned as Stage, {}, 'passive requires account, region and keepsData'],
   [{ ...replicatedStage, passive: { region: 'af-south-1' } }, {}, 'must be another Region'],
+  [
+    replicatedStage,
+    { passive: 'true', paused: 'false' },
+    'only the Region that passive.isActive names',
+  ],
+  [afterFailover, { paused: 'false' }, 'only the Region that passive.isActive names works'],
   [completeStage, { passive: 'true' }, 'has no passive Region'],
   [completeStage, { passive: 'yes' }, '-c passive must be true or false'],
 ])('the stage %#, with the context %j, is refused', (stage, context, reason) => {
