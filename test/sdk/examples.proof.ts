@@ -85,12 +85,18 @@ test('the packed client compiles in a strict project without types of Node', () 
   const file = join(folder, 'consumer.ts')
   writeFileSync(
     file,
-    `import { DebitCollection, webhooks } from 'debit-collection'
+    `import { BankReports, DebitCollection, webhooks } from 'debit-collection'
        const debits = new DebitCollection({ apiKey: 'k', baseUrl: 'http://127.0.0.1' })
        export const status: Promise<'pending' | 'processing' | 'completed' | 'failed' | 'reversed'> =
          debits.get('r').then((debit) => debit.status)
        // @ts-expect-error an amount is not a number
        void debits.charge({ phoneNumber: '', bankIdentifier: '', amount: 1, narration: '', partnerReference: '' })
+       const reports = new BankReports({ apiKey: 'k', baseUrl: 'http://127.0.0.1' })
+       export const reported: Promise<string> = reports
+         .update('u', { status: 'completed', bankReference: 'B', fee: { pesewas: 150 } })
+         .then(({ fee }) => fee ?? '')
+       // @ts-expect-error only a callback reports an approval
+       void reports.update('u', { status: 'approved', bankReference: 'B' })
        export const GET = webhooks.fetch({
          secrets: 's',
          store: webhooks.memoryStore(),

@@ -91,11 +91,11 @@ class AsyncDebitCollection(AsyncClient, operations.Debits):
 
     def _prepare(self) -> None:
         operations.Debits.__init__(self, self._settings)
-        self.banks = AsyncBanks(self)
-        self.deliveries = AsyncDeliveries(self)
-        self.events = AsyncEvents(self)
-        self.settlements = AsyncSettlements(self)
-        self.webhook = AsyncWebhook(self)
+        self.banks: AsyncBanks = AsyncBanks(self)
+        self.deliveries: AsyncDeliveries = AsyncDeliveries(self)
+        self.events: AsyncEvents = AsyncEvents(self)
+        self.settlements: AsyncSettlements = AsyncSettlements(self)
+        self.webhook: AsyncWebhook = AsyncWebhook(self)
 
 
 class AsyncBankReports(AsyncClient, reports.Reports):

@@ -18,7 +18,7 @@ from .handlers import call_handler
 BODY_MAX = 64 * 1024
 TOLERANCE_SECONDS = 300
 
-logger = logging.getLogger("debit_collection")
+logger: logging.Logger = logging.getLogger("debit_collection")
 
 
 class _Refused(Exception):

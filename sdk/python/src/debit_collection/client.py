@@ -98,11 +98,11 @@ class DebitCollection(Client, operations.Debits):
 
     def _prepare(self) -> None:
         operations.Debits.__init__(self, self._settings)
-        self.banks = Banks(self)
-        self.deliveries = Deliveries(self)
-        self.events = Events(self)
-        self.settlements = Settlements(self)
-        self.webhook = Webhook(self)
+        self.banks: Banks = Banks(self)
+        self.deliveries: Deliveries = Deliveries(self)
+        self.events: Events = Events(self)
+        self.settlements: Settlements = Settlements(self)
+        self.webhook: Webhook = Webhook(self)
 
 
 class BankReports(Client, reports.Reports):

@@ -65,8 +65,8 @@ class ApiError(DebitCollectionError):
         self.severity: str | None = problem.get("severity")
         self.message: str = problem.get("message", "The reply is not from the service")
         self.details: Any = details
-        self.fields = fields_of(details)
-        self.retry_after = _seconds(headers.get("retry-after"))
+        self.fields: dict[str, list[str]] = fields_of(details)
+        self.retry_after: float | None = _seconds(headers.get("retry-after"))
         self.request_id: str | None = (envelope.get("meta") or {}).get("request_id") or headers.get(
             "x-request-id"
         )

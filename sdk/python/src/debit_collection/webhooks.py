@@ -22,7 +22,7 @@ BODY_MAX = 1024 * 1024
 
 Applied: TypeAlias = Literal["applied", "duplicate", "superseded"]
 
-logger = logging.getLogger("debit_collection")
+logger: logging.Logger = logging.getLogger("debit_collection")
 
 
 @dataclass(frozen=True)
