@@ -117,7 +117,12 @@ export const leasedCounter = (): CountRequest => {
     const lease = leaseOf(scope, limit, now)
     if (!lease) return countRequest(scope, limit, now)
     lease.current.requests += 1
-    const exceeded = !(takeHeld(lease) || (await takeGranted(lease, scope, now)))
+    const isServed =
+      takeHeld(lease) ||
+      (await takeGranted(lease, scope, now)) ||
+      // Others of a burst have taken tokens in advance meanwhile.
+      takeHeld(lease)
+    const exceeded = !isServed
     const remaining = exceeded ? 0 : Math.max(0, limit - lease.current.granted + lease.held)
     lease.remaining = Math.min(lease.remaining, remaining)
     return { ...unused(limit, now), remaining: lease.remaining, exceeded }
