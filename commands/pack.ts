@@ -94,7 +94,7 @@ const manifest = {
   license,
   type: 'module',
   bin: { debit: 'debit.mjs' },
-  engines: { node: '>=20' },
+  engines: { node: '>=20.18' },
   dependencies: { [SCALAR]: '*' },
   bundleDependencies: [SCALAR],
 }

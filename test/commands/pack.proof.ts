@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
@@ -102,6 +102,21 @@ test.each(versions)('each scenario of the package ends on %s', async (node) => {
     expect({ name, status }).toEqual({ name, status: 200 })
   }
 })
+
+test.each(versions)(
+  'the package compares a bank statement, or names the Node that can, on %s',
+  async (node) => {
+    const sandbox = start([join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0'])
+    const port = await printedBy(sandbox, /^ready http:\S+:(\d+)$/m)
+    const file = join(folder, 'statement.csv')
+    writeFileSync(file, 'uuid\n')
+    const options = ['--bank', 'GCB', '--statement', file, '--date', '2026-11-20', '--port', port]
+    const words = [join(folder, 'package/debit.mjs'), 'reconcile', ...options]
+    const { printed, exited } = start(words, { PATH: process.env.PATH }, node)
+    expect(await exited).toBe(1)
+    expect(printed.err).toMatch(/^(?:A statement needs Node 22\.13|--statement: line 1: .*)\n$/)
+  },
+)
 
 test('the package has the nouns of the repository, invokes a sample event, or names the command of a sandbox', async () => {
   const sandbox = start([join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0'])
