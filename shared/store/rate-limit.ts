@@ -86,7 +86,7 @@ type Lease = {
 const floatingMaxOf = (limit: number): number => Math.floor(limit / 20)
 
 /** A worker takes tokens for this time, at its own rate. */
-const LEASE_SECONDS = 30
+const LEASE_SECONDS = 40
 const LEASES_MAX = 1_000
 
 /**
@@ -180,7 +180,7 @@ const extrasOf = ({ current, previous, ...lease }: Lease, now: Date): number => 
     floatingMaxOf(limit) - floating + used,
     (limit - current.granted) / 8,
   )
-  return Math.max(0, Math.round(extras))
+  return Math.max(0, Math.floor(extras))
 }
 
 /** Takes tokens in advance if few enough float, otherwise one token. Reports the used ones. */
