@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { App } from 'aws-cdk-lib'
+import type { App } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { expect } from 'vitest'
@@ -7,17 +6,9 @@ import type { Stage } from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
 import { holdError } from './contract.ts'
 import { newFolder } from './folders.ts'
+import { unvalidatedAppIn } from './unvalidated-app.ts'
 
-/** As the CDK passes them to the app: its feature flags change templates. */
-const cdkContext = JSON.parse(readFileSync('cdk.json', 'utf8')).context
-
-/** Returns an app without bundles and the CDK's validation of templates, which `npm run synth` runs. */
-export const unvalidatedApp = (): App =>
-  new App({
-    context: { ...cdkContext, 'aws:cdk:bundling-stacks': [] },
-    builtinCloudFormationValidation: false,
-    outdir: newFolder(),
-  })
+export const unvalidatedApp = (): App => unvalidatedAppIn(newFolder())
 
 const synthesized = new Map<string, ReturnType<typeof synthesize>>()
 

@@ -1,18 +1,31 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Stage } from '../../../infra/definitions/stages.ts'
 import { defineStage } from '../../../infra/stacks/stage-stacks.ts'
-import { type TemplateNode, unvalidatedApp } from '../templates.ts'
+import type { TemplateNode } from '../templates.ts'
+import { unvalidatedAppIn } from '../unvalidated-app.ts'
 import { resolveTemplates } from './resolve-templates.ts'
 
 export type DeployedStage = ReturnType<typeof deployedStage>
 
+/** Returns the names and the templates of the stacks of a stage. */
+const synthesized = (stage: Stage): [string, TemplateNode][] => {
+  const folder = mkdtempSync(join(tmpdir(), 'stage-'))
+  try {
+    const app = unvalidatedAppIn(folder)
+    defineStage(app, stage)
+    return app.synth().stacks.map(({ stackName, template }) => [stackName, template])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
 /** Returns the functions of a stage's templates, and the policies that decide about their calls. */
 export const deployedStage = (stage: Stage) => {
-  const app = unvalidatedApp()
   // The policies have the account and Region of the simulation.
   const { account: _account, region: _region, ...unpinned } = stage
-  defineStage(app, unpinned)
-  const templates = app.synth().stacks.map(({ stackName, template }) => [stackName, template])
-  const resources = resolveTemplates(Object.fromEntries(templates))
+  const resources = resolveTemplates(Object.fromEntries(synthesized(unpinned)))
   const ofType = (type: string) => resources.filter((resource) => resource.type === type)
   const propertiesOf = (type: string) => ofType(type).map(({ properties }) => properties)
 
