@@ -26,6 +26,7 @@ import * as reconciliations from './reconciliations.ts'
 import { reversalsAreRefundedOnce } from './refunds.ts'
 import { unknownMembersStay } from './releases.ts'
 import * as requests from './requests.ts'
+import { restoresHold } from './restores.ts'
 import { sealedDaysVerify } from './sealed-days.ts'
 import * as sentMoney from './sent-money.ts'
 import * as settings from './settings.ts'
@@ -97,6 +98,7 @@ const rules = {
   69: 'a request to reverse has one decision, which its debit follows',
   70: 'a sealed day stays as it was sealed',
   71: 'an erased customer is in no item, and each figure stays',
+  72: 'after a restore, the money of a provider waits for its release',
 } as const
 
 const checks: Record<keyof typeof rules, readonly Check[]> = {
@@ -169,6 +171,7 @@ const checks: Record<keyof typeof rules, readonly Check[]> = {
   69: [...Object.values(requests)],
   70: [sealedDaysVerify],
   71: [erasuresKeepFigures],
+  72: [restoresHold],
 }
 
 export const invariants = Object.entries(rules).map(

@@ -355,6 +355,8 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '71 an erasure changes an amount': ({ erasures }) => {
     erasures[0].after.find(({ entity }: Item) => entity === 'debit').amount += 1
   },
+  '72 a payout is made before the release': (run) =>
+    operate(run, 'restore', 'begin', { generation: '2' }),
 }
 
 const request = (run: Run) => itemOf(run, { entity: 'exception', kind: 'reversal_request' })
