@@ -5,6 +5,7 @@ import { eventExpectations, expectations } from './lifecycle.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import { isRefusal } from './prompts.ts'
 import type { Entry } from './raw-items.ts'
+import { releaseOf } from './restores.ts'
 import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
 /** 4, 8, 38, 45: the outcome of a debit, its cause and its timestamps. */
@@ -30,22 +31,23 @@ const isOutcome = ({ type }: Entry): boolean => type !== 'created' && expectatio
  * Returns the latest end: the processing timeout and a late timer; after faults, the sweeps as
  * well.
  */
-const endsBy = (
-  { createdAt }: DebitHistory,
-  { isHealthy, isRestored, isRepaired, healedAt, skew }: RunSetup,
-): number => {
+const endsBy = ({ createdAt, item }: DebitHistory, index: ObservationIndex): number => {
+  const { isHealthy, isRepaired, healedAt, skew }: RunSetup = index.observations.setup
   // A restore holds the timeouts, and the repair follows debits that the sweep has missed.
-  if (isRestored || isRepaired) return Math.max(createdAt, healedAt) + HOUR_MS
+  const releasedAt = releaseOf(index, item.provider)?.at
+  if (isRepaired || releasedAt) return Math.max(createdAt, healedAt, releasedAt ?? 0) + HOUR_MS
   const withoutFaults = createdAt + PROCESSING_MS + SCHEDULER_MS + 2 * skew
   return isHealthy ? withoutFaults : Math.max(withoutFaults, healedAt) + SWEEPS_MS
 }
 
-export const debitsEndInTime: Check = ({ debits, observations: { setup } }, report) => {
+export const debitsEndInTime: Check = (index, report) => {
+  const { debits, observations } = index
   for (const [reference, history] of debits) {
-    const end = endsBy(history, setup)
+    const end = endsBy(history, index)
     const outcome = history.entries.find(isOutcome)
     if (outcome && outcome.at > end) report(reference, `ended ${outcome.at - end} ms late`)
-    if (!outcome && setup.endedAt > end) report(reference, `is ${history.item.status} at the end`)
+    if (!outcome && observations.setup.endedAt > end)
+      report(reference, `is ${history.item.status} at the end`)
   }
 }
 

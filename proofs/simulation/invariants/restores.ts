@@ -1,17 +1,20 @@
-import type { Check } from './observation-index.ts'
+import type { Check, ObservationIndex } from './observation-index.ts'
+
+/** Returns the first call that releases a provider after a restore. */
+export const releaseOf = ({ operatorCalls }: ObservationIndex, provider: string) =>
+  operatorCalls.find(
+    ({ noun, verb, options }) =>
+      noun === 'restore' && verb === 'release' && (options.provider ?? provider) === provider,
+  )?.call
 
 /** 72: after a restore, the timeouts, payouts and refunds of a provider wait for its release. */
 export const restoresHold: Check = (index, report) => {
   const { batches, byUuid, bankPostsTo, debits, operatorCalls } = index
-  const calls = operatorCalls.filter(({ noun }) => noun === 'restore')
-  const begunAt = calls.find(({ verb }) => verb === 'begin')?.call.reply?.at
+  const begin = operatorCalls.find(({ noun, verb }) => noun === 'restore' && verb === 'begin')
+  const begunAt = begin?.call.reply?.at
   if (begunAt === undefined) return
-  const releasedAt = (provider: string): number =>
-    calls.find(
-      ({ verb, options }) => verb === 'release' && (options.provider ?? provider) === provider,
-    )?.call.at ?? Number.POSITIVE_INFINITY
   const expectReleased = (about: string, provider: string | undefined, at: number): void => {
-    if (provider && at > begunAt && at < releasedAt(provider))
+    if (provider && at > begunAt && at < (releaseOf(index, provider)?.at ?? at + 1))
       report(about, `of ${provider} did not wait for its release`)
   }
   for (const { at, body } of bankPostsTo.get('/settlements') ?? []) {
