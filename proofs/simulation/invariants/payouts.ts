@@ -167,8 +167,10 @@ const feeByBank = (
   { uuid, changes }: DebitHistory,
   { callBy, queriesOf }: ObservationIndex,
 ): number | undefined => {
+  // A restore writes items too, without an invocation.
   const change = changes.findLast(
-    ({ before, after }) => after?.status === 'completed' && before?.status !== 'completed',
+    ({ before, after, by }) =>
+      by && after?.status === 'completed' && before?.status !== 'completed',
   )
   const invocation = change?.by?.invocation
   if (!change || invocation === undefined) return undefined
