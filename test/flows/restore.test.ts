@@ -1,21 +1,26 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { readGeneration, writeGeneration } from '../../shared/settlement/report/bucket.ts'
+import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { remove } from '../../shared/store/table.ts'
+import { remove, table, tableName } from '../../shared/store/table.ts'
 import { eventually } from '../support/eventually.ts'
-import { providerId } from '../support/examples.ts'
+import { pendingDebit, providerId } from '../support/examples.ts'
+import { useHttpBank } from '../support/http-bank.ts'
 import { listNewest } from '../support/newest-events.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { deliveriesPath, redeliverPath, SILENT } from '../support/requests.ts'
-import { type Shown, useService } from '../support/running-service.ts'
+import { type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** The restore record: generations and held payouts. */
 
 const service = useService()
 const receiver = useReceiver()
+const bank = useHttpBank(service)
 
 const begin = (generation: string): Promise<Shown> =>
   service.call('restore', 'begin', { generation })
@@ -100,6 +105,26 @@ test('a restore stops timeouts and payouts, and the batch waits', async () => {
   expect([paid, unpaid]).toMatchObject([[], [{ batch: batch.id, code: 5001 }]])
   expect((await payee.batch('show', batch.id)).status).toBe('pending')
 })
+
+testInProcess(
+  'a debit of an earlier generation may have been submitted, so that its bank is queried first',
+  async () => {
+    const submit = async (debit: Debit): Promise<(string | undefined)[]> => {
+      const { reference, uuid } = debit.facts
+      // The relay skips the entity, as after a restore.
+      const Item = { ...toDebitItem(debit), entity: 'restored' }
+      await table.send(new PutCommand({ TableName: tableName(), Item }))
+      await service.runJob('submit-to-bank', { reference })
+      return bank.requestsFor(uuid).map(({ method }) => method)
+    }
+    const pending = () =>
+      pendingDebit({ bank: { identifier: 'HTB' as never, name: 'Test Bank' } }, new Date())
+    const { history, ...own } = pending()
+    const restored = history.map((entry) => ({ ...entry, generation: 2 }))
+    expect(await submit(pending())).toEqual(['GET', 'POST'])
+    expect(await submit({ ...own, history: restored })).toEqual(['POST'])
+  },
+)
 
 test('a restore needs a later generation when the table has lost the record of this one', async () => {
   await deleteRecord()

@@ -8,7 +8,7 @@ import type { Table } from '../../sandbox/aws/table/table.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { secondsAfter } from '../../shared/domain/time.ts'
-import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
+import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { changeRestore } from '../../shared/store/operator/restores.ts'
@@ -224,6 +224,19 @@ test('a debit whose events cannot be repaired is delayed, but not beyond its dea
   }
   expect(minutes).toEqual([0, 1, 3])
   expect(await statusOf(debit)).toBe('failed')
+})
+
+test.each([
+  ['with events that cannot be repaired is in the next sweep, too', 'no list', -200],
+  ['is swept once', [], -150],
+])('an ended debit %s', async (_, entries, until) => {
+  const at = inSeconds(-170)
+  const debit = granted(bankMove('completed', { at })(pendingDebit({}, at)))
+  insert(JSON.parse(JSON.stringify({ ...toDebitItem(debit), ...workAfter(debit) })))
+  const page = { ...keys.feedPage(demoProvider.id, 1), entity: 'feed-page', page: 1 }
+  insert({ ...page, entries, lastAt: 1 })
+  await run()
+  expect(sweptBefore(await loadSweepProgress(), demoProvider.id)).toEqual(inSeconds(until))
 })
 
 test('a payout in progress for weeks is queried every six hours', async () => {
