@@ -33,10 +33,11 @@ import {
   pendingDebit,
   providerId,
   still,
+  webhook,
 } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted } from '../support/refused.ts'
-import { storeBank, storeProvider } from '../support/settings.ts'
+import { storeBank, storeProvider, storeWebhook } from '../support/settings.ts'
 import { useTable } from '../support/tables.ts'
 
 /** Tests that a fault delays only its own item, shard or provider. */
@@ -227,16 +228,21 @@ test('a debit whose events cannot be repaired is delayed, but not beyond its dea
 })
 
 test.each([
-  ['with events that cannot be repaired is in the next sweep, too', 'no list', -200],
-  ['is swept once', [], -150],
-])('an ended debit %s', async (_, entries, until) => {
+  ['whose delivery cannot be written is in the next sweep, too', true, -200],
+  ['is swept once', false, -150],
+])('an ended debit %s', async (_, fails, until) => {
+  await storeWebhook(demoProvider.id, webhook)
   const at = inSeconds(-170)
   const debit = granted(bankMove('completed', { at })(pendingDebit({}, at)))
   insert(JSON.parse(JSON.stringify({ ...toDebitItem(debit), ...workAfter(debit) })))
-  const page = { ...keys.feedPage(demoProvider.id, 1), entity: 'feed-page', page: 1 }
-  insert({ ...page, entries, lastAt: 1 })
+  answerCalls(({ constructor: { name }, input }) =>
+    fails && (input.Item as Item | undefined)?.entity === 'delivery'
+      ? Promise.reject(new Error('no delivery'))
+      : perform(() => table.run(name, input)),
+  )
   await run()
   expect(sweptBefore(await loadSweepProgress(), demoProvider.id)).toEqual(inSeconds(until))
+  expect(faults() > 0).toBe(fails)
 })
 
 test('a payout in progress for weeks is queried every six hours', async () => {
