@@ -9,6 +9,21 @@ import { defineRole, type FunctionResources } from './execution-role.ts'
 import { defineLog } from './log-group.ts'
 import { queueNamed } from './sqs-queues.ts'
 
+/** The properties of every function, also of the probe. */
+export const functionDefaults = {
+  runtime: awsLambda.Runtime.NODEJS_24_X,
+  architecture: awsLambda.Architecture.ARM_64,
+  // Lambda's own lines are stored only for failures. The function writes its lines as JSON itself.
+  loggingFormat: awsLambda.LoggingFormat.JSON,
+  systemLogLevelV2: awsLambda.SystemLogLevel.WARN,
+}
+
+/** Returns the bundle; a placeholder when the app skips bundling, as in tests of templates. */
+export const codeOf = (stack: Stack, name: string): awsLambda.Code =>
+  stack.bundlingRequired
+    ? awsLambda.Code.fromAsset(bundleFolder(name))
+    : awsLambda.Code.fromInline('//')
+
 export const defineFunction = (
   stack: Stack,
   row: FunctionRow,
@@ -19,20 +34,13 @@ export const defineFunction = (
   const logGroup = defineLog(stack, `${row.name}-log`, stage)
   const reserved = reservedFor(row.name, stage)
   return new awsLambda.Function(stack, row.name, {
+    ...functionDefaults,
     functionName: resourceName(row.name, stage.name),
-    // A placeholder when the app skips bundling, as in tests of templates.
-    code: stack.bundlingRequired
-      ? awsLambda.Code.fromAsset(bundleFolder(row.name))
-      : awsLambda.Code.fromInline('//'),
+    code: codeOf(stack, row.name),
     handler: 'index.handler',
-    runtime: awsLambda.Runtime.NODEJS_24_X,
-    architecture: awsLambda.Architecture.ARM_64,
     timeout: Duration.seconds(row.timeoutSeconds),
     memorySize: row.memoryMegabytes,
     logGroup,
-    // Lambda's own lines are stored only for failures. The function writes its lines as JSON itself.
-    loggingFormat: awsLambda.LoggingFormat.JSON,
-    systemLogLevelV2: awsLambda.SystemLogLevel.WARN,
     role: defineRole(stack, row, { ...resources, logGroup }),
     ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
     ...(RECURSIVE.has(row.name) && { recursiveLoop: awsLambda.RecursiveLoop.ALLOW }),

@@ -6,9 +6,10 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import * as awsLambda from 'aws-cdk-lib/aws-lambda'
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
-import { bundleFolder, PROBE } from '../bundles/build.ts'
+import { PROBE } from '../bundles/build.ts'
 import { defineAlarm } from '../constructs/alarm.ts'
 import { alarmTopicsIn } from '../constructs/alarm-topics.ts'
+import { codeOf, functionDefaults } from '../constructs/function.ts'
 import { defineLog } from '../constructs/log-group.ts'
 import { suppressNag } from '../constructs/nag-suppressions.ts'
 import { metricsOf } from '../definitions/metrics.ts'
@@ -57,18 +58,13 @@ export class ProbeStack extends Stack {
     logGroup.grantWrite(role)
     secret.grantRead(role)
     return new awsLambda.Function(this, name, {
+      ...functionDefaults,
       functionName: resourceName(name, stage.name),
-      code: this.bundlingRequired
-        ? awsLambda.Code.fromAsset(bundleFolder(PROBE))
-        : awsLambda.Code.fromInline('//'),
+      code: codeOf(this, PROBE),
       handler: `index.${handler}`,
-      runtime: awsLambda.Runtime.NODEJS_24_X,
-      architecture: awsLambda.Architecture.ARM_64,
       timeout: Duration.seconds(TIMEOUT_SECONDS[handler]),
       memorySize: MEMORY_MEGABYTES,
       logGroup,
-      loggingFormat: awsLambda.LoggingFormat.JSON,
-      systemLogLevelV2: awsLambda.SystemLogLevel.WARN,
       retryAttempts: 0,
       role: role.withoutPolicyUpdates(),
       environment: {
