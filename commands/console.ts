@@ -1,3 +1,4 @@
+import { isStageName } from '../infra/definitions/resource-name.ts'
 import { openConsole } from './console-server.ts'
 import { portIn, readArguments } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
@@ -11,7 +12,7 @@ const { values, refuse } = await readArguments({
   options: { stage: { type: 'string', default: '' }, port: { type: 'string', default: '3100' } },
 })
 const { stage } = values
-if (!/^[a-z][a-z0-9-]{0,19}$/.test(stage)) refuse("--stage: must be a stage's name")
+if (!isStageName(stage)) refuse("--stage: must be a stage's name")
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => process.exit(0))
 }

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ConsoleCall } from '../console/server/backend.ts'
 import { operateFully } from '../console/server/operate.ts'
+import { isStageName } from '../infra/definitions/resource-name.ts'
 import { Refusal } from '../shared/domain/refusal.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
 import { explain, parseCall, secretsOf } from '../shared/operator/verbs.ts'
@@ -39,9 +40,7 @@ const readTarget = (port: string | undefined, stage: string | undefined): Functi
     return { port: portIn(port ?? '3000', misuse) }
   }
   if (port !== undefined) misuse('--port, --stage: only one of them is allowed')
-  return /^[a-z][a-z0-9-]{0,19}$/.test(stage)
-    ? { stage }
-    : misuse('--stage: must be a stage’s name')
+  return isStageName(stage) ? { stage } : misuse('--stage: must be a stage’s name')
 }
 
 /** Reads secrets from standard input: other users and the shell's history see arguments. */

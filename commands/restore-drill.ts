@@ -1,3 +1,4 @@
+import { isStageName } from '../infra/definitions/resource-name.ts'
 import { StartFailure } from '../sandbox/start-failure.ts'
 import { removeCopies, runDrill } from './restore-drill/drill.ts'
 import { readArguments, wholeNumberIn } from './terminal/arguments.ts'
@@ -21,7 +22,7 @@ const { values, refuse } = await readArguments({
 })
 
 const { stage, at } = values
-if (!/^[a-z][a-z0-9-]{0,19}$/.test(stage)) refuse()
+if (!isStageName(stage)) refuse()
 const time = at === undefined ? undefined : new Date(at)
 if (time && (Number.isNaN(time.getTime()) || !/Z$/.test(at ?? '')))
   refuse('--at: must be a time that ends with Z')

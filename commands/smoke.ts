@@ -1,3 +1,4 @@
+import { isStageName } from '../infra/definitions/resource-name.ts'
 import { eventually, Mismatch } from './expect.ts'
 import { InvocationFailure } from './functions-client.ts'
 import { newApi } from './smoke/api.ts'
@@ -36,7 +37,7 @@ const targetIn = ({ stage, port, api, receiver }: typeof values) => {
     const target = { port: number }
     return { target, apiOption: api ?? `http://127.0.0.1:${number}`, hasReceiver: true }
   }
-  if (port !== undefined || !/^[a-z][a-z0-9-]{0,19}$/.test(stage ?? '')) return refuse()
+  if (port !== undefined || !isStageName(stage ?? '')) return refuse()
   return { target: { stage: stage as string }, apiOption: api, hasReceiver: receiver }
 }
 
