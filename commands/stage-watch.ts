@@ -39,15 +39,20 @@ const ringing = async (stage: string): Promise<RingingAlarm[]> => {
   return alarms.sort((a, b) => a.since.localeCompare(b.since))
 }
 
-/** Runs a saved query on the last 15 minutes of the log of `relay`. */
-const queried = async (stage: string, query: SavedQuery): Promise<Record<string, string>[]> => {
-  const client = new CloudWatchLogsClient()
+const relayLogs = async (client: CloudWatchLogsClient, stage: string): Promise<string[]> => {
   const logGroupNamePrefix = resourceName('jobs-relay', stage)
   const { logGroups = [] } = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix }))
+  return logGroups.map(({ logGroupName = '' }) => logGroupName)
+}
+
+type Logs = { client: CloudWatchLogsClient; logGroupNames: string[] }
+
+/** Runs a saved query on the last 15 minutes of logs. */
+const queried = async ({ client, logGroupNames }: Logs, query: SavedQuery) => {
   const endTime = Math.ceil(Date.now() / 1000)
   const { queryId } = await client.send(
     new StartQueryCommand({
-      logGroupNames: logGroups.map(({ logGroupName = '' }) => logGroupName),
+      logGroupNames,
       queryString: savedQueries[query].join('\n| '),
       ...{ startTime: endTime - SPAN_SECONDS, endTime },
     }),
@@ -56,8 +61,9 @@ const queried = async (stage: string, query: SavedQuery): Promise<Record<string,
     const { status = '', results = [] } = await client.send(new GetQueryResultsCommand({ queryId }))
     if (!RUNNING.includes(status)) {
       if (status !== QueryStatus.Complete) throw new Error(`The query ${query} is ${status}`)
-      return results.map((row) =>
-        Object.fromEntries(row.map(({ field = '', value = '' }) => [field, value])),
+      return results.map(
+        (row): Record<string, string> =>
+          Object.fromEntries(row.map(({ field = '', value = '' }) => [field, value])),
       )
     }
     await pause(POLL_MS)
@@ -68,8 +74,8 @@ const queried = async (stage: string, query: SavedQuery): Promise<Record<string,
 const timeOf = (text = ''): string =>
   iso(new Date(/^\d+$/.test(text) ? Number(text) : `${text.replace(' ', 'T')}Z`))
 
-const countsBy = async (stage: string, object: 'bank' | 'provider'): Promise<OutcomeCount[]> =>
-  (await queried(stage, `outcomes-by-${object}`)).map((row) => ({
+const countsBy = async (logs: Logs, object: 'bank' | 'provider'): Promise<OutcomeCount[]> =>
+  (await queried(logs, `outcomes-by-${object}`)).map((row) => ({
     name: row[object] ?? '',
     code: row.code ?? null,
     debits: Number(row.debits),
@@ -93,8 +99,12 @@ export const watchOf = (stage: string): StageWatch => ({
   alarms: () => explained(stage, 'cloudwatch:DescribeAlarms', () => ringing(stage)),
   outcomes: () =>
     explained(stage, 'logs:StartQuery', async () => {
-      const counts = [countsBy(stage, 'bank'), countsBy(stage, 'provider')] as const
-      const [bank, provider] = await Promise.all(counts)
+      const client = new CloudWatchLogsClient()
+      const logs = { client, logGroupNames: await relayLogs(client, stage) }
+      const [bank, provider] = await Promise.all([
+        countsBy(logs, 'bank'),
+        countsBy(logs, 'provider'),
+      ])
       return { bank, provider }
     }),
 })

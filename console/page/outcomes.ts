@@ -46,23 +46,21 @@ export const countOutcomes = (debits: readonly DebitSummary[], now: number): Out
   return { bank: countBy('bank'), provider: countBy('provider') }
 }
 
-const sum = (counts: readonly OutcomeCount[]) =>
-  counts.reduce((total, { debits }) => total + debits, 0)
-
 /** Returns the outcomes by name, the lowest share first. */
 export const outcomesOf = (counts: readonly OutcomeCount[]): Outcomes[] =>
   [...Map.groupBy(counts, ({ name }) => name)]
     .map(([name, own]): Outcomes => {
-      const [completed] = own.filter(({ code }) => code === null)
+      const total = own.reduce((sum, { debits }) => sum + debits, 0)
+      const { debits: completed = 0, p95 } = own.find(({ code }) => code === null) ?? {}
       const [last] = own
         .flatMap(({ code, newest }) => (code === null ? [] : [{ code, ...newest }]))
         .toSorted((a, b) => b.at.localeCompare(a.at))
       return {
         name,
-        completed: completed?.debits ?? 0,
-        failed: sum(own) - (completed?.debits ?? 0),
-        share: Math.floor(((completed?.debits ?? 0) / sum(own)) * 100),
-        p95: completed?.p95,
+        completed,
+        failed: total - completed,
+        share: Math.floor((completed / total) * 100),
+        p95,
         lastError: last,
       }
     })
