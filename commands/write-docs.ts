@@ -78,6 +78,9 @@ for (const [path, { body, isPage }] of written) {
 }
 const [first = ''] = staticPaths
 const start = `${first.slice(1)}/`
-const forwarding = `<!doctype html><meta http-equiv="refresh" content="0; url=${start}"><a href="${start}">Guides</a>`
+// Without an icon, a browser requests /favicon.ico, which is outside the site.
+const forwarding =
+  '<!doctype html><link rel="icon" href="icon.svg">' +
+  `<meta http-equiv="refresh" content="0; url=${start}"><a href="${start}">Guides</a>`
 writeFileSync(join(FOLDER, 'index.html'), `${forwarding}\n`)
 process.stdout.write(`${FOLDER}: ${written.size} files\n`)

@@ -55,7 +55,8 @@ export const useBrowser = () => {
       })
       // Chromium prints violations of the content security policy as errors.
       context.on('console', (message) => {
-        if (message.type() === 'error') found.push(`prints ${message.text()}`)
+        if (message.type() === 'error')
+          found.push(`prints ${message.text()} (${message.location().url})`)
       })
       context.on('weberror', (error) => found.push(`throws ${error.error().message}`))
       await page.goto(url)

@@ -153,9 +153,11 @@ test('a bank without changes has an empty list; a failed call can be repeated', 
   const rows = rowsOf(page, 'Changes')
   await again.or(rows.first()).first().dispatchEvent('click')
   await rows.first().waitFor()
-  expect(new Set(await problemsAtEnd())).toEqual(
-    new Set(['prints Failed to load resource: net::ERR_FAILED']),
-  )
+  const problems = await problemsAtEnd()
+  expect(problems).not.toHaveLength(0)
+  for (const problem of problems) {
+    expect(problem).toMatch(/^prints Failed to load resource: net::ERR_FAILED .*console\/operator/)
+  }
 })
 
 test('the screen of open matters counts exceptions live, and links to their list', async () => {

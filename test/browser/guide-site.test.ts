@@ -38,6 +38,7 @@ beforeAll(() => void execFileSync('node', ['--no-warnings', 'commands/write-docs
 const openSite = (path: string) => open(`${address()}${BELOW}${path}`)
 
 test('the start of the site leads to the guides and the reference, and not to a console', async () => {
+  expect(readFileSync('dist/docs/index.html', 'utf8')).toContain('rel="icon"')
   const page = await openSite('/')
   await page.getByRole('heading', { name: 'Integrate in ten minutes' }).waitFor()
   const bar = page.getByRole('navigation', { name: 'Pages' })
