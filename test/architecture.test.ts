@@ -300,6 +300,10 @@ describe('every file', () => {
     expect(without(files, /vi\.waitFor\(|vi\.waitUntil\(|expect\.poll\(/g)).toEqual([])
   })
 
+  test('every test replaces a method of a class by a spy, which `environment.ts` restores', () => {
+    expect(without(tests, /\.prototype\.\w+ = /g)).toEqual([])
+  })
+
   test('no file has a TODO or a skipped test', () => {
     const files = [...code, ...clients, ...tests].filter(
       (file) => !file.endsWith('architecture.test.ts'),

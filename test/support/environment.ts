@@ -1,4 +1,24 @@
 import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { SQSClient } from '@aws-sdk/client-sqs'
+import { afterAll, vi } from 'vitest'
+
+// The files of a process share the modules of packages, and each has its own of the service.
+vi.resetModules()
+
+// The instance that aws-sdk-client-mock requires.
+const { restore: restoreClients } = createRequire(import.meta.url)('sinon')
+const before = { ...process.env }
+const clients = Object.getPrototypeOf(SQSClient.prototype)
+const { send } = clients
+afterAll(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+  restoreClients()
+  clients.send = send
+  for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+  Object.assign(process.env, before)
+})
 
 /** Sets the environment of the functions before any test imports them. */
 Object.assign(process.env, {

@@ -10,7 +10,10 @@ import { unvalidatedAppIn } from './unvalidated-app.ts'
 
 export const unvalidatedApp = (): App => unvalidatedAppIn(newFolder())
 
-const synthesized = new Map<string, ReturnType<typeof synthesize>>()
+// Shared by the files of a process, each of which has its own instance of this module.
+const shared = globalThis as { synthesized?: Map<string, ReturnType<typeof synthesize>> }
+shared.synthesized ??= new Map()
+const { synthesized } = shared
 
 /** Returns the templates of a stage and the findings of the AWS Solutions rules. */
 export const templatesOf = (stage: Stage) => {

@@ -18,7 +18,7 @@ const refused = new Set<string>()
 const shapeOf = ({ resource, key = '' }: Permission): string =>
   `${resource} ${key}`.replaceAll(/(?<=[#/][^ ]*)[\p{L}\p{N}_-]+/gu, 'x')
 
-authorizationEvents.subscribe((message) => {
+const record = (message: unknown): void => {
   const { name, command, checks } = message as AuthorizationEvent
   const distinct = new Map<string, { required: Permission; allowedBy: string }>()
   for (const { required, allowedBy } of checks) {
@@ -34,7 +34,8 @@ authorizationEvents.subscribe((message) => {
     command,
     checks: [...distinct.values()],
   })
-})
+}
+authorizationEvents.subscribe(record)
 
 /** Returns and clears the denied permissions, for tests that expect them. */
 export const takeRefused = (): string[] => {
@@ -44,6 +45,7 @@ export const takeRefused = (): string[] => {
 }
 
 afterAll(() => {
+  authorizationEvents.unsubscribe(record)
   if (calls.size > 0) {
     const file = join(inject('callsFolder'), `${randomUUID()}.json`)
     writeFileSync(file, JSON.stringify(Object.fromEntries(calls)))
