@@ -3,6 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { openApi } from '../../sdk/openapi/document.ts'
 import { routedPath } from '../../shared/api/resources.ts'
+import { perProcess } from './per-process.ts'
 
 /** Checks requests, replies and webhooks against the API description. */
 
@@ -30,7 +31,7 @@ const closed = (value: unknown, key = ''): unknown => {
     : members
 }
 
-const document = closed(openApi()) as {
+type Document = {
   paths: Record<string, Record<string, Described>>
   components: { headers: Record<string, Header> }
   webhooks: Record<string, { post: { parameters: { name: string; required: boolean }[] } }>
@@ -38,9 +39,13 @@ const document = closed(openApi()) as {
 
 const JSON_TYPE = 'application/json'
 
-const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true })
-addFormats.default(ajv)
-ajv.addSchema(document, 'api')
+const { document, ajv } = perProcess('contract', () => {
+  const closedDocument = closed(openApi()) as Document
+  const validator = new Ajv2020({ strict: false, validateSchema: false, allErrors: true })
+  addFormats.default(validator)
+  validator.addSchema(closedDocument, 'api')
+  return { document: closedDocument, ajv: validator }
+})
 
 const schemaAt = (...pointer: string[]): ValidateFunction => {
   const segments = pointer.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'))

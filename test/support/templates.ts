@@ -6,14 +6,12 @@ import type { Stage } from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
 import { holdError } from './contract.ts'
 import { newFolder } from './folders.ts'
+import { perProcess } from './per-process.ts'
 import { unvalidatedAppIn } from './unvalidated-app.ts'
 
 export const unvalidatedApp = (): App => unvalidatedAppIn(newFolder())
 
-// Shared by the files of a process, each of which has its own instance of this module.
-const shared = globalThis as { synthesized?: Map<string, ReturnType<typeof synthesize>> }
-shared.synthesized ??= new Map()
-const { synthesized } = shared
+const synthesized = perProcess('templates', () => new Map<string, ReturnType<typeof synthesize>>())
 
 /** Returns the templates of a stage and the findings of the AWS Solutions rules. */
 export const templatesOf = (stage: Stage) => {
