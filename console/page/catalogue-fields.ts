@@ -15,12 +15,10 @@ type FormContent = {
 
 export const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}`
 
-/** Returns the options of a verb with their labels. */
-export const fieldsOf = (noun: string, verb: string) =>
-  (settings.value?.forms[noun]?.[verb]?.fields ?? []).map((field) => ({
-    ...field,
-    label: sentence(field.name.replaceAll('-', ' ')),
-  }))
+export const labelOf = (option: string): string => sentence(option.replaceAll('-', ' '))
+
+export const formOf = (noun: string, verb: string): VerbForm | undefined =>
+  settings.value?.forms[noun]?.[verb]
 
 /** Returns the fields of a verb. An empty one leaves its setting unchanged. */
 export const catalogueFields = (
@@ -33,7 +31,7 @@ export const catalogueFields = (
       const now = settingOf(current, name)
       return {
         name,
-        label: sentence(name.replaceAll('-', ' ')),
+        label: labelOf(name),
         hint: now === undefined ? sentence(meaning) : `Now ${now}. ${sentence(meaning)}`,
         value: values[name],
         options: choices,

@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../server/live.ts'
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** Headers that curl sets itself. */
 const OMITTED = /^(?:host|connection|content-length|accept-encoding|user-agent|sec-.*|origin)$/i

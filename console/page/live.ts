@@ -11,6 +11,11 @@ export const isConnected = signal(false)
 
 const listeners = new Set<(change: ItemChange) => void>()
 
+/** Announces that everything may have changed. */
+export const refresh = (): void => {
+  for (const listener of listeners) listener({ entity: '*', pk: '', sk: '' })
+}
+
 /** @returns the unsubscriber */
 export const onChange = (listener: (change: ItemChange) => void): (() => void) => {
   listeners.add(listener)
@@ -29,7 +34,7 @@ export const connect = (): void => {
     requests.value = kept.toReversed()
     isConnected.value = true
     // The page may have missed changes while it was not connected.
-    for (const listener of listeners) listener({ entity: '*', pk: '', sk: '' })
+    refresh()
   })
   on('request', (request) => {
     requests.value = [request, ...requests.value].slice(0, REQUESTS_MAX)

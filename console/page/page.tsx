@@ -3,7 +3,7 @@ import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { actingAs, isClockFrozen, isSandbox, loadSettings, mayUse, settings } from './client.ts'
 import { connect, isConnected } from './live.ts'
-import { openAt, useMatters } from './matters.tsx'
+import { openAt, useMatters } from './matters.ts'
 import { DeliveryDrawer } from './parts/delivery-drawer.tsx'
 import { Result } from './parts/result.tsx'
 import { Empty, Failure } from './parts/screen.tsx'
@@ -31,9 +31,7 @@ const Links = ({ current }: { current: ScreenRow | undefined }) =>
             href={linkTo(path)}
             aria-current={(current?.under ?? current?.path) === path ? 'page' : undefined}
           >
-            {title}
-            {openAt(path) > 0 && ' '}
-            {openAt(path) > 0 && <span class="badge">{openAt(path)}</span>}
+            {title} {openAt(path) > 0 && <span class="badge">{openAt(path)}</span>}
           </a>
         ))}
       </section>
@@ -41,42 +39,31 @@ const Links = ({ current }: { current: ScreenRow | undefined }) =>
   })
 
 /** In a sandbox one person can act as two operators, to approve calls. */
-const Session = () => (
-  <div class="session stack">
-    {isSandbox() ? (
-      <label>
-        Act as operator
-        <input
-          value={actingAs.value}
-          placeholder={settings.value?.operator.replace('local:', '')}
-          pattern="[A-Za-z0-9._\-]{1,40}"
-          onChange={({ currentTarget: { value, validity } }) => {
-            if (!validity.valid) return
-            actingAs.value = value
-            sessionStorage.setItem('operator', value)
-          }}
-        />
-      </label>
-    ) : (
-      <p>
-        <span class="muted">Operator</span> {settings.value?.operator}
-      </p>
-    )}
-    <p class="muted">
-      <ServiceTime />
-      {isClockFrozen() && ', frozen'}
+const Operator = () =>
+  isSandbox() ? (
+    <label>
+      Act as operator
+      <input
+        value={actingAs.value}
+        placeholder={settings.value?.operator.replace('local:', '')}
+        pattern="[A-Za-z0-9._\-]{1,40}"
+        onChange={({ currentTarget: { value, validity } }) => {
+          if (!validity.valid) return
+          actingAs.value = value
+          sessionStorage.setItem('operator', value)
+        }}
+      />
+    </label>
+  ) : (
+    <p>
+      <span class="muted">Operator</span> {settings.value?.operator}
     </p>
-    <p class="muted" role="status">
-      {settings.value?.is_live
-        ? isConnected.value
-          ? 'Live'
-          : 'Not connected. Retrying…'
-        : 'Updated every 5 seconds'}
-    </p>
-  </div>
-)
+  )
 
-const isProduction = (): boolean => settings.value?.stage === 'production'
+const connectionText = (): string => {
+  if (!settings.value?.is_live) return 'Updated every 5 seconds'
+  return isConnected.value ? 'Live' : 'Not connected. Retrying…'
+}
 
 const Side = ({ current }: { current: ScreenRow | undefined }) => {
   const isOpen = useSignal(false)
@@ -84,13 +71,12 @@ const Side = ({ current }: { current: ScreenRow | undefined }) => {
   useEffect(() => {
     isOpen.value = false
   }, [place.value])
+  const stage = settings.value?.stage
   return (
-    <header class={`side ${isOpen.value ? 'open' : ''} ${isProduction() ? 'production' : ''}`}>
+    <header class={`side ${isOpen.value ? 'open' : ''} ${stage === 'production' ? stage : ''}`}>
       <div class="brand">
         Debit collection
-        <span class={`stage ${isSandbox() ? '' : 'real'}`}>
-          {isSandbox() ? 'sandbox' : `stage ${settings.value?.stage}`}
-        </span>
+        <span class={`stage ${stage ? 'real' : ''}`}>{stage ? `stage ${stage}` : 'sandbox'}</span>
         <button
           type="button"
           class="menu"
@@ -106,10 +92,28 @@ const Side = ({ current }: { current: ScreenRow | undefined }) => {
       <Search />
       <nav id="links" aria-label="Screens">
         <Links current={current} />
-        <Session />
+        <div class="session stack">
+          <Operator />
+          <p class="muted">
+            <ServiceTime />
+            {isClockFrozen() && ', frozen'}
+          </p>
+          <p class="muted" role="status">
+            {connectionText()}
+          </p>
+        </div>
       </nav>
     </header>
   )
+}
+
+const CurrentScreen = ({ of: current }: { of: ScreenRow | undefined }) => {
+  if (!current) {
+    return <Empty of={['This screen does not exist', 'Choose a screen from the links.']} />
+  }
+  if (isOffered(current)) return <current.View />
+  const reason = `Your AWS credentials do not allow invoking manage-${current.noun}.`
+  return <Empty of={['You may not use this screen', reason]} />
 }
 
 const Console = () => {
@@ -117,7 +121,6 @@ const Console = () => {
   useMatters()
   const { screen, id } = place.value
   const current = screens.find(({ path }) => path === screen)
-  const isShown = current !== undefined && isOffered(current)
   // A new screen begins at its heading, also for screen readers.
   useEffect(() => {
     const stage = settings.value?.stage ?? 'sandbox'
@@ -133,15 +136,7 @@ const Console = () => {
         </button>
         <Side current={current} />
         <main id="main" tabIndex={-1}>
-          {isShown ? (
-            <current.View key={`${screen}/${id}`} />
-          ) : (
-            <Empty title={current ? 'You may not use this screen' : 'This screen does not exist'}>
-              {current
-                ? `Your AWS credentials do not allow invoking manage-${current.noun}.`
-                : 'Choose a screen from the links.'}
-            </Empty>
-          )}
+          <CurrentScreen key={`${screen}/${id}`} of={current} />
         </main>
       </div>
       <DeliveryDrawer />

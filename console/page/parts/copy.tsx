@@ -1,13 +1,11 @@
-import { showToast } from './toasts.tsx'
+import { showFailure, showToast } from './toasts.tsx'
+import { Code } from './values.tsx'
 
-const copy = async (text: string, done: string): Promise<void> => {
-  try {
-    await navigator.clipboard.writeText(text)
-    showToast(done)
-  } catch {
-    showToast('The browser does not allow copying.', { isFailure: true })
-  }
-}
+const copy = (text: string, done: string): Promise<void> =>
+  navigator.clipboard.writeText(text).then(
+    () => showToast(done),
+    () => showFailure(new Error('The browser does not allow copying.')),
+  )
 
 type CopyProps = { text: string; label?: string; done?: string }
 
@@ -16,4 +14,17 @@ export const Copy = ({ text, label = 'Copy', done = 'Copied.' }: CopyProps) => (
   <button type="button" class="small" onClick={() => void copy(text, done)}>
     {label}
   </button>
+)
+
+type CopiedTextProps = { title: string; text: string; copy?: string }
+
+/** A text in a box, below its title and the button that copies it. */
+export const CopiedText = ({ title, text, copy = title.toLowerCase() }: CopiedTextProps) => (
+  <div>
+    <div class="head">
+      <h3>{title}</h3>
+      <Copy label={`Copy ${copy}`} text={text} />
+    </div>
+    <Code label={title} text={text} />
+  </div>
 )

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { showToast } from './toasts.tsx'
+import { showFailure } from './toasts.tsx'
 
 /** A result too large for a reply is downloaded from a URL. */
 type CsvReply = string | { url: string } | { download: string }
@@ -25,7 +25,7 @@ export const CsvButton = ({ label = 'Download CSV', name, load }: CsvButtonProps
       if (typeof reply === 'string') save(name, reply)
       else location.assign('url' in reply ? reply.url : reply.download)
     } catch (error) {
-      showToast((error as Error).message, { isFailure: true })
+      showFailure(error as Error)
     } finally {
       setRunning(false)
     }

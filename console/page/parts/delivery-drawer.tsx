@@ -1,35 +1,26 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { SentDelivery } from '../../../shared/views/operator/delivery.ts'
 import { curlWith } from '../curl.ts'
 import { linkTo } from '../place.ts'
 import { place, setFilters } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
-import { OperatorAction } from './action.tsx'
+import { Redeliver } from './call.tsx'
 import { Copy } from './copy.tsx'
+import { Message } from './message.tsx'
+import { Modal } from './modal.tsx'
 import { Data, Facts } from './screen.tsx'
-import { Code, Countdown, headersText, Link, receivedText, Status, Time } from './values.tsx'
+import { AttemptCount, Link, prettyJson, Status, Time, words } from './values.tsx'
 
 type SentAttempt = SentDelivery['attempts'][number]
 
 const outcomeOf = ({ response_code, cause }: SentAttempt): string =>
-  response_code === null ? (cause ?? 'no response').replaceAll('_', ' ') : `HTTP ${response_code}`
+  response_code === null ? words(cause ?? 'no response') : `HTTP ${response_code}`
 
-type MessageProps = { name: string; headers?: string; text: string | null; none: string }
-
-const Message = ({ name, headers, text, none }: MessageProps) => (
-  <section>
-    <div class="head">
-      <h3>{name}</h3>
-      {text && <Copy label={`Copy ${name.toLowerCase()}`} text={text} />}
-    </div>
-    {headers && <Code label={`Headers of the ${name.toLowerCase()}`} text={headers} />}
-    {text ? (
-      <Code label={`Body of the ${name.toLowerCase()}`} text={text} />
-    ) : (
-      <small>{none}</small>
-    )}
-  </section>
-)
+/** Shows tags and line breaks of a receiver's text, which the service has escaped. */
+const receivedText = (text: string): string =>
+  prettyJson(
+    text.replaceAll(/\\u00(3c|3e|26|0a|09)/g, (_, hex) => String.fromCharCode(Number(`0x${hex}`))),
+  )
 
 /** One attempt: what was sent, next to what the receiver replied. HTML is shown as text. */
 const AttemptView = ({ attempt, body }: { attempt: SentAttempt; body: string }) => {
@@ -37,12 +28,12 @@ const AttemptView = ({ attempt, body }: { attempt: SentAttempt; body: string }) 
   return (
     <>
       <Facts
-        rows={[
-          ['Sent', <Time at={attempt.at} />],
-          ['Outcome', outcomeOf(attempt)],
-          ['Duration', `${attempt.duration_ms} ms`],
-          ['Address', attempt.address],
-        ]}
+        of={{
+          Sent: <Time at={attempt.at} />,
+          Outcome: outcomeOf(attempt),
+          Duration: `${attempt.duration_ms} ms`,
+          Address: attempt.address,
+        }}
       />
       <Copy
         label="Copy as curl"
@@ -50,19 +41,14 @@ const AttemptView = ({ attempt, body }: { attempt: SentAttempt; body: string }) 
         done="Copied. Set URL before you run it; it has no signature."
       />
       <div class="columns">
-        <Message name="Request" headers={headersText(headers)} text={body} none="" />
-        <Message
-          name="Response"
-          text={attempt.response_body && receivedText(attempt.response_body)}
-          none="The response has no body."
-        />
+        <Message name="Request" headers={headers} body={body} />
+        <Message name="Response" body={receivedText(attempt.response_body ?? '')} />
       </div>
     </>
   )
 }
 
-const Attempts = ({ delivery }: { delivery: SentDelivery }) => {
-  const { attempts, body } = delivery
+const Attempts = ({ delivery: { attempts, body } }: { delivery: SentDelivery }) => {
   const [chosen, setChosen] = useState<number>()
   const shown = attempts.find(({ attempt }) => attempt === chosen) ?? attempts.at(-1)
   return (
@@ -88,17 +74,14 @@ const Attempts = ({ delivery }: { delivery: SentDelivery }) => {
 const close = (): void => setFilters({ delivery: undefined, cursor: place.value.filters.cursor })
 
 const Drawer = ({ id }: { id: string }) => {
-  const element = useRef<HTMLDialogElement>(null)
-  useEffect(() => element.current?.showModal(), [])
   const delivery = useOperator('delivery', 'show', { id }, { entities: ['delivery', 'receipt'] })
+  const closing = (
+    <button type="button" onClick={close}>
+      Close
+    </button>
+  )
   return (
-    <dialog ref={element} class="drawer stack" aria-label={`Delivery ${id}`} onClose={close}>
-      <div class="head">
-        <h2>Delivery {id}</h2>
-        <button type="button" onClick={close}>
-          Close
-        </button>
-      </div>
+    <Modal title={`Delivery ${id}`} kind="drawer" onClose={close} actions={closing}>
       <Data of={delivery}>
         {(shown) => (
           <>
@@ -107,29 +90,15 @@ const Drawer = ({ id }: { id: string }) => {
               <Link id={shown.reference} />
             </p>
             <div class="row">
-              <span class="muted">
-                {shown.attempt_count} of {shown.max_attempts} attempts
-                {shown.next_attempt_at && (
-                  <>
-                    , next <Countdown at={shown.next_attempt_at} />
-                  </>
-                )}
-              </span>
-              <OperatorAction
-                label="Redeliver"
-                isSmall
-                call={['delivery', 'redeliver', { id }]}
-                about="Sends the event to the provider’s webhook again."
-                done="The event is sent again."
-                onDone={delivery.reload}
-              />
+              <AttemptCount of={shown} />
+              <Redeliver id={shown.id} />
             </div>
             {shown.reason && <p class="notice warn">{shown.reason.message}</p>}
             <Attempts delivery={shown} />
           </>
         )}
       </Data>
-    </dialog>
+    </Modal>
   )
 }
 

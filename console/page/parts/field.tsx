@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks'
 import type { FormField } from '../../server/backend.ts'
 import type { CallOptions } from '../client.ts'
-import { type Choices, Options, useBanks, useProviders } from './filters.tsx'
+import { type Choices, type ObjectKind, Options, useObjects } from './filters.tsx'
 
 export type Field = {
   name: string
@@ -11,49 +11,31 @@ export type Field = {
   value?: string | undefined
   /** Without choices or objects the field is text. */
   options?: Choices | undefined
-  object?: 'provider' | 'bank' | undefined
+  object?: ObjectKind | undefined
   type?: FormField['type'] | undefined
   placeholder?: string | undefined
   isOptional?: boolean | undefined
 }
 
-type InputProps = { id: string; name: string; required: boolean }
-type ChooserProps = { field: Field; input: InputProps }
-
-const Chooser = ({ field: { options = [], value = '', isOptional }, input }: ChooserProps) => (
-  <select {...input}>
-    {isOptional && !options.some((choice) => choice[0] === '') && <option value="" />}
-    <Options of={options} selected={value} />
-  </select>
-)
-
-const ProviderChooser = ({ field, input }: ChooserProps) => (
-  <Chooser field={{ ...field, options: useProviders() ?? [] }} input={input} />
-)
-
-const BankChooser = ({ field, input }: ChooserProps) => (
-  <Chooser field={{ ...field, options: useBanks() ?? [] }} input={input} />
-)
-
 export const Input = ({ field }: { field: Field }) => {
-  const { name, label, hint, value = '', options, object, type = 'text', isOptional } = field
+  const { name, label, hint, value = '', object, type = 'text', isOptional } = field
   const id = useId()
+  const loaded = useObjects(object)
+  const options = field.options ?? (object && (loaded ?? []))
   // Each type has its own attributes, of which none is used.
   const typed = { type } as { type: 'text' }
-  const input = { id, name, required: !isOptional }
+  const input = { id, name, required: !isOptional, 'aria-describedby': `${id}-hint` }
   return (
     <div class="field">
       <label htmlFor={id}>{isOptional ? `${label} (optional)` : label}</label>
-      {object === 'provider' ? (
-        <ProviderChooser field={field} input={input} />
-      ) : object === 'bank' ? (
-        <BankChooser field={field} input={input} />
-      ) : options ? (
-        <Chooser field={field} input={input} />
+      {options ? (
+        <select {...input}>
+          {isOptional && <option value="" />}
+          <Options of={options} selected={value} />
+        </select>
       ) : (
         <input
           {...input}
-          aria-describedby={`${id}-hint`}
           {...typed}
           autocomplete="off"
           placeholder={field.placeholder ?? ''}

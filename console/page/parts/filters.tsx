@@ -1,6 +1,8 @@
-import { serviceNow } from '../client.ts'
+import type { TargetedEvent } from 'preact'
+import { useId } from 'preact/hooks'
+import { mayUse, operate, serviceNow } from '../client.ts'
 import { place, setFilters } from '../route.ts'
-import { useOperator } from '../use-operator.ts'
+import { useCall } from '../use-operator.ts'
 
 /** Controls that store their value in the address. */
 
@@ -17,18 +19,30 @@ export const Options = ({ of, selected }: { of: Choices; selected?: string }) =>
     )
   })
 
+const objects = {
+  provider: async () => (await operate('provider', 'list', {})).map(({ id }) => id),
+  bank: async () =>
+    (await operate('bank', 'list', {})).map(({ identifier, name }) => [identifier, name] as const),
+} satisfies Record<string, () => Promise<Choices>>
+
+export type ObjectKind = keyof typeof objects
+
+/** Loads the objects of a kind as choices. */
+export const useObjects = (kind: ObjectKind | undefined): Choices | undefined =>
+  useCall<Choices>(['objects', kind], kind && mayUse(kind) ? objects[kind] : undefined).data
+
 export type FilterProps = {
   name: string
   label: string
   /** Before they are loaded, the value in the address is the only option. */
   options?: Choices | undefined
   /** The options are the objects that exist. */
-  object?: 'provider' | 'bank' | undefined
+  object?: ObjectKind | undefined
   /** The option without a value in the address; by default all. */
   initial?: string
-  /** Of a filter that is text. */
+  /** By default a choice. */
+  type?: 'date' | 'search' | undefined
   placeholder?: string
-  type?: 'date' | undefined
 }
 
 /** How many rows a page has. */
@@ -39,55 +53,35 @@ export const limitFilter: FilterProps = {
   initial: '100',
 }
 
-const ProviderFilter = (filter: FilterProps) => <Filter {...filter} options={useProviders()} />
-const BankFilter = (filter: FilterProps) => (
-  <Filter {...filter} options={useBanks()?.map(([identifier]) => identifier)} />
-)
-const filterKinds = { provider: ProviderFilter, bank: BankFilter } as const
-
-const Filter = ({ name, label, options, initial = '', placeholder, type }: FilterProps) => {
+const Filter = ({ name, label, object, initial = '', placeholder, type, ...own }: FilterProps) => {
+  const loaded = useObjects(object)
   const chosen = place.value.filters[name]
-  const set = (value: string): void => setFilters({ [name]: value || undefined })
   const value = chosen ?? initial
-  if (type) {
-    return (
-      <label>
-        {label}
-        <input type={type} value={value} onChange={(event) => set(event.currentTarget.value)} />
-      </label>
-    )
-  }
-  if (placeholder) {
-    return (
-      <label>
-        {label}
-        <input
-          type="search"
-          value={value}
-          placeholder={placeholder}
-          onInput={(event) => set(event.currentTarget.value)}
-        />
-      </label>
-    )
-  }
+  const set = ({ currentTarget }: TargetedEvent<HTMLInputElement | HTMLSelectElement>): void =>
+    setFilters({ [name]: currentTarget.value || undefined })
+  const id = useId()
+  const typed = { type } as object
   return (
-    <label>
-      {label}
-      <select value={value} onChange={(event) => set(event.currentTarget.value)}>
-        {!initial && <option value="">All</option>}
-        <Options of={options ?? (chosen ? [chosen] : [])} selected={value} />
-      </select>
-    </label>
+    <div class="field">
+      <label htmlFor={id}>{label}</label>
+      {type ? (
+        <input id={id} {...typed} value={value} placeholder={placeholder ?? ''} onInput={set} />
+      ) : (
+        <select id={id} value={value} onChange={set}>
+          {!initial && <option value="">All</option>}
+          <Options of={own.options ?? loaded ?? (chosen ? [chosen] : [])} selected={value} />
+        </select>
+      )}
+    </div>
   )
 }
 
 export const Filters = ({ of }: { of: readonly FilterProps[] }) =>
   of.length > 0 && (
     <div class="filters">
-      {of.map((filter) => {
-        const Kind = filter.object ? filterKinds[filter.object] : Filter
-        return <Kind key={filter.name} {...filter} />
-      })}
+      {of.map((filter) => (
+        <Filter key={filter.name} {...filter} />
+      ))}
     </div>
   )
 
@@ -100,32 +94,18 @@ export const chosen = <K extends string>(...names: readonly K[]): { [Name in K]?
   return Object.fromEntries(set)
 }
 
-/** Loads the identifiers of the providers. */
-export const useProviders = (): string[] | undefined =>
-  useOperator('provider', 'list', {}).data?.map(({ id }) => id)
-
-/** Loads the identifiers and names of the banks. */
-export const useBanks = () =>
-  useOperator('bank', 'list', {}).data?.map(({ identifier, name }) => [identifier, name] as const)
-
 const DAY_MS = 86_400_000
 
 /** Returns a UTC day by the service's clock, `YYYY-MM-DD`. */
 export const serviceDay = (daysAhead = 0): string =>
   new Date(serviceNow() + daysAhead * DAY_MS).toISOString().slice(0, 10)
 
-/** The day in the address, by default today. */
-export const chosenDay = (): string => place.value.filters.date ?? serviceDay()
-
-export const DayFilter = ({ day = chosenDay() }: { day?: string }) => (
-  <div class="filters">
-    <label>
-      Day
-      <input
-        type="date"
-        value={day}
-        onChange={({ currentTarget: { value } }) => value && setFilters({ date: value })}
-      />
-    </label>
-  </div>
-)
+/** The filter of a screen that shows one day, and the day in the address, by default today. */
+export const dayFilter = (daysAhead = 0): FilterProps => ({
+  name: 'date',
+  label: 'Day',
+  type: 'date',
+  initial: serviceDay(daysAhead),
+})
+export const chosenDay = (daysAhead = 0): string =>
+  place.value.filters.date ?? serviceDay(daysAhead)

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import type { NounName, ResultOf } from '../../../shared/operator/results.ts'
-import { fieldsOf } from '../catalogue-fields.ts'
+import { formOf, labelOf } from '../catalogue-fields.ts'
 import { type CallOptions, type ListPage, listPage, mayUse } from '../client.ts'
 import { linkTo } from '../place.ts'
 import { place, setFilters } from '../route.ts'
 import { type Loaded, useCall } from '../use-operator.ts'
 import { chosen, type FilterProps, Filters, limitFilter } from './filters.tsx'
-import { Data, Empty, Panel, Screen } from './screen.tsx'
-import { type Column, Table } from './table.tsx'
+import { Data, Empty, type EmptyText, Panel, Screen } from './screen.tsx'
+import { type Columns, Table } from './table.tsx'
 
 /** Lists of the catalogue: their filters are the options of `list`, and the address holds their values. */
 
@@ -26,47 +26,55 @@ type ListRow<T> = {
   options?: CallOptions
   /** The items whose changes concern the list. */
   entities?: readonly string[]
-  columns: readonly Column<T>[]
+  columns: Columns<T>
   keyOf: (row: T) => string | number
   /** Why the list is empty without filters. */
-  empty: readonly [title: string, text: ComponentChildren]
+  empty: EmptyText
   /** Why the filters exclude every row. */
-  noMatch?: () => ComponentChildren
+  noMatch?: () => EmptyText
   /** Draws the rows, by default as a table. */
   draw?: (page: ListPage<T>) => ComponentChildren
+  actions?: () => ComponentChildren
 }
 
 /** Returns the controls of a list: a text is set by the search, and a button removes it. */
-const controlsOf = (noun: NounName, preset: CallOptions) => {
-  const fields = fieldsOf(noun, 'list').filter(({ name }) => preset[name] === undefined)
-  const isText = ({ choices, object, type }: (typeof fields)[number]): boolean =>
-    !choices && !object && type === 'text'
-  const own = fields.filter(({ name }) => name !== 'cursor' && name !== 'limit')
+const controlsOf = (noun: NounName, preset: CallOptions = {}) => {
+  const fields = (formOf(noun, 'list')?.fields ?? []).filter(({ name }) => !(name in preset))
+  const pages = ['cursor', 'limit']
+  const own = fields
+    .filter(({ name }) => !pages.includes(name))
+    .map(({ name, choices, object, type }) => ({
+      isText: !choices && !object && type === 'text',
+      filter: { name, label: labelOf(name), options: choices, object } satisfies FilterProps,
+      type: type === 'date' ? type : undefined,
+    }))
   return {
     names: fields.map(({ name }) => name),
-    texts: own.filter(isText),
-    filters: own
-      .filter((field) => !isText(field))
-      .map(({ name, label, choices, object, type }): FilterProps => {
-        return { name, label, options: choices, object, type: type === 'date' ? type : undefined }
-      }),
-    hasLimit: fields.length > own.length,
+    ownNames: own.map(({ filter }) => filter.name),
+    texts: own.flatMap(({ isText, filter }) => (isText ? [filter] : [])),
+    filters: [
+      ...own.flatMap(({ isText, filter, type }) => (isText ? [] : [{ ...filter, type }])),
+      ...(own.length < fields.length ? [limitFilter] : []),
+    ],
   }
 }
 
 /** Loads the page of a list that the address names. */
-const useList = <T,>({ noun, options = {}, entities = [] }: ListRow<T>): Loaded<ListPage<T>> => {
-  const call = { ...options, ...(chosen(...controlsOf(noun, options).names) as CallOptions) }
+const useList = <T,>({ noun, options, entities = [] }: ListRow<T>): Loaded<ListPage<T>> => {
+  const call: CallOptions = {
+    ...options,
+    ...(chosen(...controlsOf(noun, options).names) as CallOptions),
+  }
   const load = () => listPage<T>(noun, call)
   return useCall([noun, 'list', call, 'page'], mayUse(noun) ? load : undefined, { entities })
 }
 
-const Controls = ({ noun, options = {} }: { noun: NounName; options?: CallOptions }) => {
-  const { filters, texts, hasLimit } = controlsOf(noun, options)
+const Controls = ({ noun, options }: { noun: NounName; options: CallOptions | undefined }) => {
+  const { filters, texts } = controlsOf(noun, options)
   const set = texts.filter(({ name }) => place.value.filters[name])
   return (
     <>
-      <Filters of={[...filters, ...(hasLimit ? [limitFilter] : [])]} />
+      <Filters of={filters} />
       {set.length > 0 && (
         <div class="row">
           {set.map(({ name, label }) => (
@@ -86,26 +94,23 @@ const Controls = ({ noun, options = {} }: { noun: NounName; options?: CallOption
   )
 }
 
-const Page = <T,>({ of, ...props }: ListRow<T> & { of: Loaded<ListPage<T>> }) => {
-  const { noun, options = {}, label, row = noun, columns, keyOf, empty, draw, noMatch } = props
-  const { texts, filters: controls } = controlsOf(noun, options)
-  const filters = chosen(...[...texts, ...controls].map(({ name }) => name))
-  const { screen, id, filters: all } = place.value
-  const pageAt = (cursor?: string): string => linkTo(screen, id, { ...all, cursor })
-  const table = ({ rows }: ListPage<T>) => (
-    <Table label={label} columns={columns} rows={rows} keyOf={keyOf} reload={of.reload} />
-  )
+/** Says that the filters exclude every row. */
+export const noMatchOf = (row: string): EmptyText => [
+  `No ${row} matches these filters`,
+  'Clear a filter to see more.',
+]
+
+const Page = <T extends object>({ of, ...list }: ListRow<T> & { of: Loaded<ListPage<T>> }) => {
+  const { noun, options, label, row = noun, empty, draw, noMatch = () => noMatchOf(row) } = list
+  const isFiltered = Object.keys(chosen(...controlsOf(noun, options).ownNames)).length > 0
+  const { screen, id, filters } = place.value
+  const pageAt = (cursor?: string): string => linkTo(screen, id, { ...filters, cursor })
   return (
     <Data of={of}>
       {(page) => (
         <>
-          {page.rows.length > 0 && (draw ?? table)(page)}
-          {page.rows.length === 0 &&
-            (Object.keys(filters).length > 0 ? (
-              (noMatch?.() ?? <NoMatch row={row} />)
-            ) : (
-              <Empty title={empty[0]}>{empty[1]}</Empty>
-            ))}
+          {page.rows.length === 0 && <Empty of={isFiltered ? noMatch() : empty} />}
+          {page.rows.length > 0 && (draw?.(page) ?? <Table {...list} rows={page.rows} />)}
           <nav class="row pages" aria-label={`Pages of ${label.toLowerCase()}`}>
             {!page.isFirst && <a href={pageAt()}>Newest</a>}
             {page.next && <a href={pageAt(page.next)}>Older</a>}
@@ -116,25 +121,18 @@ const Page = <T,>({ of, ...props }: ListRow<T> & { of: Loaded<ListPage<T>> }) =>
   )
 }
 
-/** Says that the filters exclude every row. */
-export const NoMatch = ({ row }: { row: string }) => (
-  <Empty title={`No ${row} matches these filters`}>Clear a filter to see more.</Empty>
-)
-
-type PanelListRow<T> = ListRow<T> & { actions?: (reload: () => void) => ComponentChildren }
-
 /** A list within a screen. */
-export function ListPanel<T>({ actions, ...list }: PanelListRow<T>) {
+export function ListPanel<T extends object>(list: ListRow<T>) {
   const page = useList(list)
   return (
-    <Panel title={list.label} actions={actions?.(page.reload)}>
-      <Controls {...list} />
+    <Panel title={list.label} actions={list.actions?.()}>
+      <Controls noun={list.noun} options={list.options} />
       <Page {...list} of={page} />
     </Panel>
   )
 }
 
-type ListScreenRow<T> = Omit<PanelListRow<T>, 'label'> & {
+type ListScreenRow<T> = Omit<ListRow<T>, 'label'> & {
   title: string
   about: () => ComponentChildren
   label?: string
@@ -145,14 +143,14 @@ type ListScreenRow<T> = Omit<PanelListRow<T>, 'label'> & {
 
 /** Returns the screen of a list. */
 export const listScreen =
-  <T,>({ title, about, actions, above, below, ...row }: ListScreenRow<T>) =>
+  <T extends object>({ title, about, above, below, ...row }: ListScreenRow<T>) =>
   () => {
     const list = { label: title, ...row }
     const page = useList(list)
     const shown = <Page {...list} of={page} />
     return (
-      <Screen title={title} about={about()} actions={actions?.(page.reload)}>
-        <Controls {...list} />
+      <Screen title={title} about={about()} actions={list.actions?.()}>
+        <Controls noun={list.noun} options={list.options} />
         {page.data && above?.(page.data)}
         {list.draw && page.data?.rows.length ? shown : <Panel>{shown}</Panel>}
         {page.data && below?.(page.data)}

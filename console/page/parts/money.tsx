@@ -5,22 +5,16 @@ import { refundPayer } from '../refund-payer.ts'
 import { useLoaded } from '../use-operator.ts'
 import { Data, Facts } from './screen.tsx'
 
-type PaymentProps = {
-  amount: string
-  /** Who receives the money. */
-  to: ComponentChildren
-  from?: ComponentChildren
-}
+/** An amount alone, without its parties. */
+export const Sum = ({ of: amount }: { of: string }) => (
+  <strong>{withSeparators(`${amount} GHS`)}</strong>
+)
+
+type PaymentProps = { amount: string; from?: ComponentChildren; to: ComponentChildren }
 
 /** The amount and the parties of a call that moves money, for its confirmation. */
-export const Payment = ({ amount, to, from }: PaymentProps) => (
-  <Facts
-    rows={[
-      ['Amount', <strong>{withSeparators(`${amount} GHS`)}</strong>],
-      ['From', from],
-      ['To', to],
-    ]}
-  />
+export const Payment = ({ amount, from, to }: PaymentProps) => (
+  <Facts of={{ Amount: <Sum of={amount} />, From: from, To: to }} />
 )
 
 type DebitPaymentProps = { reference: string; isRefund: boolean }

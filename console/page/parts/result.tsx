@@ -1,8 +1,7 @@
 import { signal } from '@preact/signals'
-import { useEffect, useId, useRef } from 'preact/hooks'
 import type { OperatorResults } from '../../../shared/views/operator/results.ts'
-import { Copy } from './copy.tsx'
-import { Code } from './values.tsx'
+import { CopiedText } from './copy.tsx'
+import { Modal } from './modal.tsx'
 
 type KeysOf<T> = T extends object ? keyof T : never
 type ResultKey = {
@@ -43,37 +42,22 @@ const close = (): void => {
   shown.value = undefined
 }
 
-const Shown = ({ isOnce, parts }: { isOnce: boolean; parts: readonly ShownText[] }) => {
-  const element = useRef<HTMLDialogElement>(null)
-  const id = useId()
-  useEffect(() => element.current?.showModal(), [])
+/** A dialog with the result of a call, such as secrets that are shown once. */
+export const Result = () => {
+  if (!shown.value) return null
+  const { isOnce, parts } = shown.value
   return (
-    <dialog
-      ref={element}
-      aria-labelledby={id}
-      onClose={close}
-      // Escape must not lose a secret.
-      onCancel={(event) => isOnce && event.preventDefault()}
-    >
-      <div class="fields">
-        <h2 id={id}>{isOnce ? 'Shown once' : 'Result'}</h2>
-        {isOnce && <p>The service does not show these again. Copy them to their place now.</p>}
-        {parts.map(([title, text]) => (
-          <div key={title}>
-            <h3>{title}</h3>
-            <Code label={title} text={text} />
-            <Copy label={isOnce ? `Copy ${title.toLowerCase()}` : 'Copy'} text={text} />
-          </div>
-        ))}
-        <div class="row">
-          <button type="button" class="primary" onClick={close}>
-            Done
-          </button>
-        </div>
+    // Escape must not lose a secret.
+    <Modal title={isOnce ? 'Shown once' : 'Result'} onClose={close} isKept={isOnce}>
+      {isOnce && <p>The service does not show these again. Copy them to their place now.</p>}
+      {parts.map(([title, text]) => (
+        <CopiedText key={title} title={title} text={text} />
+      ))}
+      <div class="row">
+        <button type="button" class="primary" onClick={close}>
+          Done
+        </button>
       </div>
-    </dialog>
+    </Modal>
   )
 }
-
-/** A dialog with the result of a call, such as secrets that are shown once. */
-export const Result = () => (shown.value ? <Shown {...shown.value} /> : null)

@@ -1,11 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import { withSeparators } from '../amounts.ts'
 import { CallError } from '../client.ts'
+import { linkBackTo } from '../route.ts'
 import type { Loaded } from '../use-operator.ts'
 import { type FilterProps, Filters } from './filters.tsx'
+import { Heading } from './modal.tsx'
 
-export type ScreenProps = {
+type ScreenProps = {
   title: ComponentChildren
+  /** The list that a screen of one object leads back to, and the name of its rows. */
+  back?: readonly [screen: string, rows: string]
   /** What the screen shows, in one sentence. */
   about?: ComponentChildren
   actions?: ComponentChildren
@@ -13,71 +17,60 @@ export type ScreenProps = {
   children: ComponentChildren
 }
 
-export const Screen = ({ title, about, actions, filters = [], children }: ScreenProps) => (
+export const Screen = ({ title, back, about, actions, filters = [], children }: ScreenProps) => (
   <div class="stack">
     <header class="head">
       <div>
         <h1 tabIndex={-1}>{title}</h1>
-        {about && <small>{about}</small>}
+        <small>
+          {back && <a href={linkBackTo(back[0])}>All {back[1]}</a>}
+          {back && about && ' · '}
+          {about}
+        </small>
       </div>
       {actions && <div class="row">{actions}</div>}
     </header>
-    {filters.length > 0 && <Filters of={filters} />}
+    <Filters of={filters} />
     {children}
   </div>
 )
 
-type PanelProps = { title?: string; actions?: ComponentChildren; children: ComponentChildren }
+type PanelProps = {
+  title?: string | undefined
+  actions?: ComponentChildren
+  children: ComponentChildren
+}
 
 export const Panel = ({ title, actions, children }: PanelProps) => (
   <section class="panel">
-    {title &&
-      (actions ? (
-        <div class="head">
-          <h2>{title}</h2>
-          <div class="row">{actions}</div>
-        </div>
-      ) : (
-        <h2>{title}</h2>
-      ))}
+    {title && <Heading title={title} actions={actions} />}
     {children}
   </section>
 )
 
-type FactsProps = { rows: readonly (readonly [name: string, value: ComponentChildren])[] }
+type FactsProps = { of: Record<string, ComponentChildren>; kind?: 'facts' | 'figures' }
 
-/** Shows names and values; an empty value is omitted. */
-export const Facts = ({ rows }: FactsProps) => (
-  <dl class="facts">
-    {rows
-      .filter(
-        ([, value]) => value !== null && value !== undefined && value !== '' && value !== false,
-      )
+/** Shows values by their names; an empty one is omitted. */
+export const Facts = ({ of, kind = 'facts' }: FactsProps) => (
+  <dl class={kind}>
+    {Object.entries(of)
+      .filter(([, value]) => value === 0 || Boolean(value))
       .map(([name, value]) => (
-        <>
+        <div key={name}>
           <dt>{name}</dt>
           <dd>{withSeparators(value)}</dd>
-        </>
+        </div>
       ))}
   </dl>
 )
 
-export const Figures = ({ rows }: FactsProps) => (
-  <dl class="figures">
-    {rows.map(([name, value]) => (
-      <div key={name}>
-        <dt>{name}</dt>
-        <dd>{withSeparators(value)}</dd>
-      </div>
-    ))}
-  </dl>
-)
+/** Why there is nothing, and what changes that. */
+export type EmptyText = readonly [title: string, text?: ComponentChildren]
 
-/** Says why a list is empty and what fills it. */
-export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+export const Empty = ({ of: [title, text] }: { of: EmptyText }) => (
   <div class="empty">
     <strong>{title}</strong>
-    {children}
+    {text}
   </div>
 )
 

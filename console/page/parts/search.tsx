@@ -2,7 +2,7 @@ import type { TargetedEvent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { mayUse, operate } from '../client.ts'
 import { searchLink } from '../search.ts'
-import { showToast } from './toasts.tsx'
+import { showFailure } from './toasts.tsx'
 
 const isTyping = ({ target }: Event): boolean =>
   target instanceof Element && target.matches('input, select, textarea, dialog *')
@@ -32,8 +32,7 @@ export const Search = () => {
     event.preventDefault()
     const text = input.current?.value.trim()
     if (!text) return
-    const failed = (error: Error) => showToast(error.message, { isFailure: true })
-    linkOf(text).then((link) => location.assign(link), failed)
+    linkOf(text).then((link) => location.assign(link), showFailure)
   }
   return (
     <search>

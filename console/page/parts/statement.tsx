@@ -3,77 +3,66 @@ import { useState } from 'preact/hooks'
 import type { StatementExample, StatementReport } from '../../../shared/domain/banks/statement.ts'
 import type { LongResults } from '../../server/backend.ts'
 import { isSandbox, operate } from '../client.ts'
-import { useOperator } from '../use-operator.ts'
 import { CsvButton } from './csv-button.tsx'
 import { contentsOf } from './field.tsx'
-import { Empty, Failure, Figures, Panel } from './screen.tsx'
-import { type Column, Table } from './table.tsx'
-import { dayText } from './values.tsx'
+import { Options, useObjects } from './filters.tsx'
+import { Empty, type EmptyText, Facts, Failure, Panel } from './screen.tsx'
+import { type Columns, Table } from './table.tsx'
+import { dayText, Verdict } from './values.tsx'
 
-const groups = {
-  matched: 'Matched',
-  missing_here: 'Missing here',
-  missing_at_bank: 'Missing at the bank',
-  differs: 'Different',
-} as const satisfies Record<keyof StatementReport, string>
-
-/** Whose amounts a sum has. */
-const sumOwner: Record<keyof StatementReport, string> = {
-  matched: '',
-  missing_here: 'by the bank',
-  missing_at_bank: 'by the service',
-  differs: 'by the bank',
+/** The groups of a comparison, and whose amounts the sum has. */
+const groups: Record<keyof StatementReport, { title: string; owner?: string }> = {
+  matched: { title: 'Matched' },
+  missing_here: { title: 'Missing here', owner: 'by the bank' },
+  missing_at_bank: { title: 'Missing at the bank', owner: 'by the service' },
+  differs: { title: 'Different', owner: 'by the bank' },
 }
+const names = Object.keys(groups) as (keyof StatementReport)[]
 
-const columns: Column<StatementExample>[] = [
-  { title: 'Line', cell: ({ line }) => line, isNumber: true },
-  { title: 'Debit', cell: ({ reference }) => reference },
-  { title: 'UUID', cell: ({ uuid }) => uuid && <span class="mono">{uuid}</span> },
-  { title: 'Bank’s reference', cell: ({ bank_reference }) => bank_reference },
-  { title: 'Amount', cell: ({ amount }) => amount, isNumber: true },
-  { title: 'Difference', cell: ({ reason }) => reason },
-]
-
-const names = Object.keys(groups) as (keyof typeof groups)[]
+const columns: Columns<StatementExample> = {
+  Line: 'line',
+  Debit: ({ reference }) => reference,
+  UUID: 'uuid',
+  'Bank’s reference': 'bank_reference',
+  Amount: 'amount',
+  Difference: ({ reason }) => reason,
+}
 
 type Compared = { bank: string; date: string; result: LongResults['statement'] }
 
 const Comparison = ({ bank, date, result }: Compared) => {
-  const { missing_here, missing_at_bank, differs, ignored } = result
-  const differences = missing_here.count + missing_at_bank.count + differs.count
+  const different = names.filter((name) => name !== 'matched' && result[name].count > 0)
+  const differences = different.reduce((sum, name) => sum + result[name].count, 0)
+  const figures = names.map((name) => [
+    groups[name].title,
+    <>
+      {result[name].count}{' '}
+      <small>
+        {result[name].sum} GHS {groups[name].owner}
+      </small>
+    </>,
+  ])
   return (
     <div class="stack" role="status">
       <h3>
         {bank}, {dayText(date)}
       </h3>
-      <p class={`status ${differences === 0 ? 'good' : 'bad'}`}>
+      <Verdict isGood={differences === 0}>
         {differences === 0 ? 'The statement agrees' : `Differences: ${differences}`}
-      </p>
-      <Figures
-        rows={names.map((name) => [
-          groups[name],
-          <>
-            {result[name].count}{' '}
-            <small>
-              {result[name].sum} GHS {sumOwner[name]}
-            </small>
-          </>,
-        ])}
-      />
-      {ignored > 0 && <p class="muted">Ignored rows of other days: {ignored}</p>}
-      {names
-        .filter((name) => name !== 'matched' && result[name].count > 0)
-        .map((name) => (
-          <section key={name}>
-            <h3>{groups[name]}</h3>
-            <Table
-              label={groups[name]}
-              columns={columns}
-              rows={result[name].examples}
-              keyOf={({ line, uuid }) => `${line} ${uuid}`}
-            />
-          </section>
-        ))}
+      </Verdict>
+      <Facts kind="figures" of={Object.fromEntries(figures)} />
+      {result.ignored > 0 && <p class="muted">Ignored rows of other days: {result.ignored}</p>}
+      {different.map((name) => (
+        <section key={name}>
+          <h3>{groups[name].title}</h3>
+          <Table
+            label={groups[name].title}
+            columns={columns}
+            rows={result[name].examples}
+            keyOf={({ line, uuid }) => `${line} ${uuid}`}
+          />
+        </section>
+      ))}
     </div>
   )
 }
@@ -89,11 +78,16 @@ const exampleOf = async (bank: string, date: string): Promise<string> => {
   return `${['uuid,bank_reference,amount,currency,completed_at', ...rows].join('\r\n')}\r\n`
 }
 
+const NONE: EmptyText = [
+  'No statement yet',
+  'The columns are those of the bank’s setting, or uuid or bank_reference, amount, currency and completed_at.',
+]
+
 /** Compares a bank's statement of a day with the debits of the service. */
 export const Statement = ({ date }: { date: string }) => {
-  const banks = useOperator('bank', 'list', {})
-  const [chosen, setChosen] = useState('')
-  const bank = chosen || (banks.data?.[0]?.identifier ?? '')
+  const banks = useObjects('bank') ?? []
+  const [chosen, setChosen] = useState<string>()
+  const bank = chosen ?? banks[0]?.[0] ?? ''
   const [isRunning, setRunning] = useState(false)
   const [compared, setCompared] = useState<Compared>()
   const [error, setError] = useState<Error>()
@@ -106,8 +100,7 @@ export const Statement = ({ date }: { date: string }) => {
     setCompared(undefined)
     try {
       const { statement = '' } = await contentsOf(form)
-      const options = { bank, date, statement }
-      const result = await operate('reconciliation', 'statement', options)
+      const result = await operate('reconciliation', 'statement', { bank, date, statement })
       setCompared({ bank, date, result })
     } catch (thrown) {
       setError(thrown as Error)
@@ -115,27 +108,21 @@ export const Statement = ({ date }: { date: string }) => {
       setRunning(false)
     }
   }
+  const example = (
+    <CsvButton
+      label="Download an example"
+      name={`statement-${bank}-${date}.csv`}
+      load={() => exampleOf(bank, date)}
+    />
+  )
   return (
-    <Panel
-      title="Bank statement"
-      actions={
-        isSandbox() && (
-          <CsvButton
-            label="Download an example"
-            name={`statement-${bank}-${date}.csv`}
-            load={() => exampleOf(bank, date)}
-          />
-        )
-      }
-    >
+    <Panel title="Bank statement" actions={isSandbox() && example}>
       <div class="stack">
         <form class="filters" onSubmit={(event) => void submit(event)}>
           <label>
             Bank
             <select value={bank} onChange={(event) => setChosen(event.currentTarget.value)}>
-              {banks.data?.map(({ identifier }) => (
-                <option key={identifier}>{identifier}</option>
-              ))}
+              <Options of={banks} selected={bank} />
             </select>
           </label>
           <label>
@@ -148,12 +135,7 @@ export const Statement = ({ date }: { date: string }) => {
         </form>
         {error && <Failure error={error} />}
         {isShown && <Comparison {...compared} />}
-        {!isShown && !error && (
-          <Empty title="No statement yet">
-            The columns are those of the bank&apos;s setting, or uuid or bank_reference, amount,
-            currency and completed_at.
-          </Empty>
-        )}
+        {!isShown && !error && <Empty of={NONE} />}
       </div>
     </Panel>
   )

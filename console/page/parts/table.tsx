@@ -1,46 +1,48 @@
 import type { ComponentChildren } from 'preact'
 import { withSeparators } from '../amounts.ts'
 import type { Loaded } from '../use-operator.ts'
-import { Data } from './screen.tsx'
+import { kindOf, showMember } from './members.tsx'
+import { Data, Empty, type EmptyText, Panel } from './screen.tsx'
 
-export type Column<T> = {
-  title: string
-  cell: (row: T, reload: () => void) => ComponentChildren
-  /** Amounts and counts are aligned to the right. */
-  isNumber?: boolean
-  /** Uses the whole width of a card. */
-  isWide?: boolean
+type Cell<T> = (row: T) => ComponentChildren
+type Column<T> = (keyof T & string) | Cell<T> | { number: Cell<T> } | { wide: Cell<T> }
+
+/** By title: a member of the row, or a cell of its own. The column without a title has the actions. */
+export type Columns<T> = Record<string, Column<T>>
+
+const partsOf = <T extends object>(column: Column<T>): { kind: string; cell: Cell<T> } => {
+  if (typeof column === 'function') return { kind: '', cell: column }
+  if (typeof column === 'string')
+    return { kind: kindOf(column), cell: (row) => showMember(row, column) }
+  return 'number' in column
+    ? { kind: 'number', cell: column.number }
+    : { kind: 'wide', cell: column.wide }
 }
-
-const classOf = ({ isNumber, isWide }: Pick<Column<never>, 'isNumber' | 'isWide'>): string =>
-  isNumber ? 'number' : isWide ? 'wide' : ''
 
 type TableProps<T> = {
   /** Names the table for screen readers. */
   label: string
-  columns: readonly Column<T>[]
+  columns: Columns<T>
   rows: readonly T[]
   keyOf: (row: T) => string | number
   /** Tables below each other have the same columns. */
   isAligned?: boolean
-  /** Loads the rows again, after a call of a cell. */
-  reload?: () => void
-  /** Shown if there are no rows. */
-  children?: ComponentChildren
+  empty?: EmptyText
 }
 
 /** Shows rows; on a narrow screen each row is a card. */
-export function Table<T>({ label, columns, rows, keyOf, isAligned, ...props }: TableProps<T>) {
-  const { reload = () => undefined, children } = props
-  if (rows.length === 0 && children) return <>{children}</>
+export function Table<T extends object>(props: TableProps<T>) {
+  const { label, columns, rows, keyOf, isAligned, empty } = props
+  if (rows.length === 0 && empty) return <Empty of={empty} />
+  const shown = Object.entries(columns).map(([title, of]) => ({ title, ...partsOf(of) }))
   return (
     <div class="scroll">
       <table class={isAligned ? 'cards aligned' : 'cards'} aria-label={label}>
         <thead>
           <tr>
-            {columns.map((column) => (
-              <th key={column.title} scope="col" class={classOf(column)}>
-                {column.title || <span class="hidden">Actions</span>}
+            {shown.map(({ title, kind }) => (
+              <th key={title} scope="col" class={kind}>
+                {title || <span class="hidden">Actions</span>}
               </th>
             ))}
           </tr>
@@ -48,9 +50,9 @@ export function Table<T>({ label, columns, rows, keyOf, isAligned, ...props }: T
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map((column) => (
-                <td key={column.title} data-title={column.title} class={classOf(column)}>
-                  <span>{withSeparators(column.cell(row, reload))}</span>
+              {shown.map(({ title, kind, cell }) => (
+                <td key={title} data-title={title} class={kind}>
+                  <span>{withSeparators(cell(row))}</span>
                 </td>
               ))}
             </tr>
@@ -61,9 +63,34 @@ export function Table<T>({ label, columns, rows, keyOf, isAligned, ...props }: T
   )
 }
 
-type ListProps<T> = Omit<TableProps<T>, 'rows'> & { of: Loaded<readonly T[]> }
-
-/** Loaded rows as a table, or the children if there are none. */
-export function List<T>({ of, ...table }: ListProps<T>) {
-  return <Data of={of}>{(rows) => <Table {...table} rows={rows} reload={of.reload} />}</Data>
+type TablePanelProps<T> = Omit<TableProps<T>, 'rows'> & {
+  title?: string
+  actions?: ComponentChildren
+  of: Loaded<readonly T[]>
 }
+
+/** A panel with loaded rows. */
+export const TablePanel = <T extends object>({
+  title,
+  actions,
+  of,
+  ...table
+}: TablePanelProps<T>) => (
+  <Panel title={title} actions={actions}>
+    <Data of={of}>{(rows) => <Table {...table} rows={rows} />}</Data>
+  </Panel>
+)
+
+const ROWS_MAX = 500
+
+/** The first rows of a document, whose CSV file has all. */
+export const FirstRows = <T extends object>({ rows, ...table }: TableProps<T>) => (
+  <>
+    <Table {...table} rows={rows.slice(0, ROWS_MAX)} />
+    {rows.length > ROWS_MAX && (
+      <p class="muted">
+        The first {ROWS_MAX} of {rows.length}. The CSV file has all.
+      </p>
+    )}
+  </>
+)

@@ -17,6 +17,8 @@ export const showToast = (text: string, { isFailure = false } = {}): void => {
   if (!isFailure) setTimeout(() => close(toast.id), SHOWN_MS)
 }
 
+export const showFailure = ({ message }: Error): void => showToast(message, { isFailure: true })
+
 export const Toasts = () => (
   <div class="toasts" aria-live="polite">
     <ul>

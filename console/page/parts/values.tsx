@@ -1,9 +1,13 @@
 import { computed, signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { serviceNow } from '../client.ts'
 import { debitStatuses, type Tone } from '../debit-statuses.ts'
 import { linkTo } from '../place.ts'
 
 /** Values of the service as text: references, statuses, times, JSON. */
+
+/** Writes a name of the service in words. */
+export const words = (name: string): string => name.replaceAll('_', ' ')
 
 type LinkProps = { id: string; to?: string; mayWrap?: boolean }
 
@@ -16,6 +20,14 @@ export const Link = ({
   <a class={mayWrap ? undefined : 'nowrap'} href={linkTo(to, id)}>
     {id}
   </a>
+)
+
+/** A value with a note below it. */
+export const Two = ({ of, below }: { of: ComponentChildren; below: ComponentChildren }) => (
+  <>
+    {of}
+    {below && <small class="block">{below}</small>}
+  </>
 )
 
 /** The tones of the words that are no statuses of a debit. */
@@ -43,12 +55,19 @@ type ShownStatus = keyof typeof debitStatuses | OtherWord
 
 const isOther = (value: ShownStatus): value is OtherWord => Object.hasOwn(TONES, value)
 
-/** Batches, deliveries and refunds share the names of statuses, and their tones. */
-const toneOf = (value: ShownStatus): Tone | '' =>
-  isOther(value) ? TONES[value] : debitStatuses[value].tone
+/** A word or a sentence in the colour of its meaning. */
+export const Mark = ({ tone, children }: { tone: Tone | ''; children: ComponentChildren }) => (
+  <span class={`status ${tone}`}>{children}</span>
+)
 
+/** Whether something is as it should be. */
+export const Verdict = ({ isGood, children }: { isGood: boolean; children: ComponentChildren }) => (
+  <Mark tone={isGood ? 'good' : 'bad'}>{children}</Mark>
+)
+
+/** Batches, deliveries and refunds share the names of statuses, and their tones. */
 export const Status = ({ value }: { value: ShownStatus }) => (
-  <span class={`status ${toneOf(value)}`}>{value.replaceAll('_', ' ')}</span>
+  <Mark tone={isOther(value) ? TONES[value] : debitStatuses[value].tone}>{words(value)}</Mark>
 )
 
 const localSecond = signal(Date.now())
@@ -62,25 +81,22 @@ const second = computed(() => serviceNow(localSecond.value))
 /** Changes once a day, so that times are not drawn each second. */
 const today = computed(() => new Date(second.value).toISOString().slice(0, 10))
 
-const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
-
-const dateText = (iso: string): string => {
-  const [, month, date] = iso.slice(0, 10).split('-').map(Number)
-  return `${date} ${MONTHS[(month ?? 1) - 1]} ${iso.slice(11, 19)}`
+/** The parts of `Mon, 23 Nov 2026 08:00:00 GMT`. */
+const partsOf = (iso: string) => {
+  const [, date, month, year, time] = new Date(iso).toUTCString().split(' ')
+  return { date: `${Number(date)} ${month}`, year, time }
 }
 
 /** Formats `2026-11-23` as `23 Nov 2026`. */
 export const dayText = (day: string): string => {
-  const [year, month, date] = day.split('-').map(Number)
-  return `${date} ${MONTHS[(month ?? 1) - 1]} ${year}`
+  const { date, year } = partsOf(day)
+  return `${date} ${year}`
 }
 
 /** Formats in UTC, with the date unless it is today. */
 const timeText = (iso: string): string => {
-  const [day = '', time = ''] = iso.split('T')
-  const clock = time.slice(0, 8)
-  if (day === today.value) return clock
-  return dateText(iso)
+  const { date, time } = partsOf(iso)
+  return iso.startsWith(today.value) ? `${time}` : `${date} ${time}`
 }
 
 export const Time = ({ at }: { at: string | null | undefined }) =>
@@ -90,13 +106,18 @@ export const Time = ({ at }: { at: string | null | undefined }) =>
     </time>
   ) : null
 
-export const durationText = (milliseconds: number): string => {
+const UNITS = [
+  ['d', 86_400, 'h', 3_600],
+  ['h', 3_600, 'min', 60],
+  ['min', 60, 's', 1],
+] as const
+
+const durationText = (milliseconds: number): string => {
   const seconds = Math.max(0, Math.round(milliseconds / 1000))
-  if (seconds < 60) return `${seconds} s`
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
-  if (seconds < 86_400)
-    return `${Math.floor(seconds / 3_600)} h ${Math.floor(seconds / 60) % 60} min`
-  return `${Math.floor(seconds / 86_400)} d ${Math.floor(seconds / 3_600) % 24} h`
+  const [unit, length, part, partLength] = UNITS.find((row) => seconds >= row[1]) ?? []
+  if (!length) return `${seconds} s`
+  const rest = Math.floor((seconds % length) / partLength)
+  return `${Math.floor(seconds / length)} ${unit} ${rest} ${part}`
 }
 
 /** Shows the time that remains until `at` by the service's clock. */
@@ -105,11 +126,24 @@ export const Countdown = ({ at }: { at: string }) => {
   return <span title={at}>{remaining > 0 ? `in ${durationText(remaining)}` : 'due now'}</span>
 }
 
+type AttemptsProps = {
+  of: { attempt_count: number; max_attempts: number; next_attempt_at: string | null }
+}
+
+/** How often a delivery was tried, and when it is tried again. */
+export const AttemptCount = ({ of }: AttemptsProps) => (
+  <small>
+    {of.attempt_count} of {of.max_attempts} attempts
+    {of.next_attempt_at && ', next '}
+    {of.next_attempt_at && <Countdown at={of.next_attempt_at} />}
+  </small>
+)
+
 export const ServiceTime = () => {
   const iso = new Date(second.value).toISOString()
   return (
     <time dateTime={iso}>
-      {dayText(iso.slice(0, 10))} {iso.slice(11, 19)} UTC
+      {dayText(iso)} {iso.slice(11, 19)} UTC
     </time>
   )
 }
@@ -122,15 +156,6 @@ export const prettyJson = (text: string): string => {
     return text
   }
 }
-
-/** Shows tags and line breaks of a receiver's text, which the service has escaped. */
-export const receivedText = (text: string): string =>
-  prettyJson(
-    text.replaceAll(/\\u00(3c|3e|26|0a|09)/g, (_, hex) => String.fromCharCode(Number(`0x${hex}`))),
-  )
-
-export const headersText = (headers: readonly (readonly [string, string])[]): string =>
-  headers.map(([name, value]) => `${name}: ${value}`).join('\n')
 
 /** Shows text in a box that scrolls, also by the keyboard. */
 export const Code = ({ label, text }: { label: string; text: string }) => (

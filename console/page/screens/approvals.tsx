@@ -1,10 +1,10 @@
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
-import { OperatorAction } from '../parts/action.tsx'
+import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
 import { DebitPayment, Payment } from '../parts/money.tsx'
 import { Data, Facts } from '../parts/screen.tsx'
-import type { Column } from '../parts/table.tsx'
+import type { Columns } from '../parts/table.tsx'
 import { Countdown, Link, Status, Time } from '../parts/values.tsx'
 import { settingOf } from '../settings-of.ts'
 import { useLoaded } from '../use-operator.ts'
@@ -13,22 +13,16 @@ type ApprovalProps = { approval: ApprovalResult }
 
 const screens: Record<string, string> = { debit: 'debit', exception: 'debit', settlement: 'batch' }
 
-/** The objects of a call about many: counts, sum and digest, which the second operator compares. */
-const scopeOf = ({ scope }: ApprovalResult) => {
-  const { bulk: _, ...shown } = scope ?? {}
-  return shown
-}
-
-const Call = ({ approval }: ApprovalProps) => {
-  const { noun, verb, target, options, scope } = approval
-  const { bulk: _, ...texts } = options
+/** The call with its options; one about many has counts, sum and digest, which the operators compare. */
+const CallText = ({ approval: { noun, verb, target, options, scope } }: ApprovalProps) => {
+  const { bulk: _, ...texts } = { ...options, ...scope }
   const screen = scope ? undefined : screens[noun]
   return (
     <>
       <p>
         {noun} {verb} {screen ? <Link to={screen} id={target} mayWrap /> : target}
       </p>
-      {Object.entries({ ...texts, ...scopeOf(approval) })
+      {Object.entries(texts)
         .filter(([, value]) => value !== target)
         .map(([name, value]) => (
           <small key={name} class="block break">
@@ -63,21 +57,17 @@ const hasSettings = (noun: string): noun is keyof typeof shows => Object.hasOwn(
 
 /** The present and the requested settings. */
 const Settings = ({ noun, approval }: { noun: keyof typeof shows } & ApprovalProps) => {
-  const { target, options } = approval
-  const object = useLoaded<object>(() => shows[noun](target), [noun, target])
-  const isNew = approval.verb === 'create' || object.error !== undefined
-  return isNew || object.data ? (
-    <Facts
-      rows={Object.entries(options)
-        .filter(([, value]) => value !== target)
-        .map(([name, value]) => [
-          name.replaceAll('-', ' '),
-          `${settingOf(object.data, name) ?? (isNew ? 'new' : 'not shown')} → ${value}`,
-        ])}
-    />
-  ) : (
-    <p role="status">Loading…</p>
-  )
+  const { verb, target, options } = approval
+  const { data, error } = useLoaded<object>(() => shows[noun](target), [noun, target])
+  const isNew = verb === 'create' || error !== undefined
+  if (!isNew && !data) return <p role="status">Loading…</p>
+  const changes = Object.entries(options).filter(([, value]) => value !== target)
+  const before = (name: string): string => settingOf(data, name) ?? (isNew ? 'new' : 'not shown')
+  const shown = changes.map(([name, value]) => [
+    name.replaceAll('-', ' '),
+    `${before(name)} → ${value}`,
+  ])
+  return <Facts of={Object.fromEntries(shown)} />
 }
 
 /** The amount and the parties of the requested call, or the settings before and after it. */
@@ -88,7 +78,7 @@ const Terms = ({ approval }: ApprovalProps) => {
     return <DebitPayment reference={target} isRefund={refunds.includes(verb)} />
   }
   if (hasSettings(noun) && mayUse(noun)) return <Settings noun={noun} approval={approval} />
-  return <Call approval={approval} />
+  return <CallText approval={approval} />
 }
 
 const Decision = ({ approval }: ApprovalProps) => {
@@ -96,20 +86,17 @@ const Decision = ({ approval }: ApprovalProps) => {
   if (status !== 'pending') return null
   return (
     <div class="row">
-      <OperatorAction
-        label="Grant"
+      <Call
         isSmall
-        call={['approval', 'grant', { id }]}
+        of={['approval', 'grant', { id }]}
         about={`Runs “${noun} ${verb} ${target}”, which ${requested_by} requested.`}
         confirmation={() => <Terms approval={approval} />}
         movesMoney
-        done="The call was made."
       />
-      <OperatorAction
-        label="Deny"
+      <Call
         isSmall
         kind="danger"
-        call={['approval', 'deny', { id }]}
+        of={['approval', 'deny', { id }]}
         about={`“${noun} ${verb} ${target}” will not run.`}
         done="The request is denied."
       />
@@ -138,13 +125,13 @@ const State = ({ approval }: ApprovalProps) => {
   )
 }
 
-const columns: Column<ApprovalResult>[] = [
-  { title: 'Requested', cell: ({ requested_at }) => <Time at={requested_at} /> },
-  { title: 'Call', cell: (approval) => <Call approval={approval} />, isWide: true },
-  { title: 'Requested by', cell: ({ requested_by }) => <span class="mono">{requested_by}</span> },
-  { title: 'Status', cell: (approval) => <State approval={approval} /> },
-  { title: '', cell: (approval) => <Decision approval={approval} /> },
-]
+const columns: Columns<ApprovalResult> = {
+  Requested: 'requested_at',
+  Call: { wide: (approval) => <CallText approval={approval} /> },
+  'Requested by': 'requested_by',
+  Status: (approval) => <State approval={approval} />,
+  '': (approval) => <Decision approval={approval} />,
+}
 
 /** Calls that a second operator must approve. */
 export const ApprovalsScreen = listScreen({

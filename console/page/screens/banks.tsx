@@ -1,8 +1,8 @@
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
-import { newAction, OperatorAction } from '../parts/action.tsx'
+import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
-import type { Column } from '../parts/table.tsx'
-import { Countdown, Link, Status, Time } from '../parts/values.tsx'
+import type { Columns } from '../parts/table.tsx'
+import { Countdown, Link, Mark, Status, Time, Two, Verdict, words } from '../parts/values.tsx'
 
 const Behaviour = ({ bank: { connector, behaviour } }: { bank: BankResult }) => {
   if (connector !== 'sandbox') return null
@@ -10,8 +10,7 @@ const Behaviour = ({ bank: { connector, behaviour } }: { bank: BankResult }) => 
   const { as, code, until } = behaviour
   return (
     <>
-      <span class="status bad">{as}</span>
-      {code && <small class="block">{code.replaceAll('_', ' ')}</small>}
+      <Two of={<Mark tone="bad">{as}</Mark>} below={code && words(code)} />
       {until && (
         <small class="block">
           ends <Countdown at={until} />
@@ -23,7 +22,7 @@ const Behaviour = ({ bank: { connector, behaviour } }: { bank: BankResult }) => 
 
 const Health = ({ health: { state, since } }: Pick<BankResult, 'health'>) => (
   <>
-    <span class={`status ${state === 'up' ? 'good' : 'bad'}`}>{state}</span>
+    <Verdict isGood={state === 'up'}>{state}</Verdict>
     {since && (
       <small class="block">
         since <Time at={since} />
@@ -32,35 +31,23 @@ const Health = ({ health: { state, since } }: Pick<BankResult, 'health'>) => (
   </>
 )
 
-const columns: Column<BankResult>[] = [
-  {
-    title: 'Bank',
-    cell: ({ identifier, name }) => (
-      <>
-        <Link to="bank" id={identifier} />
-        <small class="block">{name}</small>
-      </>
+const columns: Columns<BankResult> = {
+  Bank: ({ identifier, name }) => <Two of={<Link to="bank" id={identifier} />} below={name} />,
+  Status: 'status',
+  Health: ({ health }) => <Health health={health} />,
+  Connector: 'connector',
+  Maximum: 'maximum',
+  Behaviour: (bank) => <Behaviour bank={bank} />,
+  '': ({ identifier, connector }) =>
+    connector === 'sandbox' && (
+      <Call
+        label="Simulate"
+        isSmall
+        of={['bank', 'behave', { bank: identifier }]}
+        done={`${identifier} behaves so.`}
+      />
     ),
-  },
-  { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-  { title: 'Health', cell: ({ health }) => <Health health={health} /> },
-  { title: 'Connector', cell: ({ connector }) => connector },
-  { title: 'Maximum', cell: ({ maximum }) => maximum, isNumber: true },
-  { title: 'Behaviour', cell: (bank) => <Behaviour bank={bank} /> },
-  {
-    title: '',
-    cell: ({ identifier, connector }, reload) =>
-      connector === 'sandbox' && (
-        <OperatorAction
-          label="Simulate"
-          isSmall
-          call={['bank', 'behave', { bank: identifier }]}
-          done={`${identifier} behaves so.`}
-          onDone={reload}
-        />
-      ),
-  },
-]
+}
 
 /** The banks, and the behaviour of those of a sandbox. */
 export const BanksScreen = listScreen({
@@ -69,7 +56,9 @@ export const BanksScreen = listScreen({
     'A bank with the connector “sandbox” fails on demand. Functions of a stage know a change within 30 seconds.',
   noun: 'bank',
   entities: ['bank', 'bank-health'],
-  actions: newAction('bank'),
+  actions: () => (
+    <Call label="New bank" kind="primary" of={['bank', 'create']} done="The bank is created." />
+  ),
   columns,
   keyOf: ({ identifier }) => identifier,
   empty: ['No banks yet', '“New bank” creates one.'],

@@ -1,56 +1,45 @@
 import type { BatchResult, SettlementReport } from '../../../shared/views/batch.ts'
-import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
-import { isAboveZero, sumOf, withSeparators } from '../amounts.ts'
+import { isAboveZero, sumOf } from '../amounts.ts'
 import { mayUse, operate } from '../client.ts'
 import { CsvButton } from '../parts/csv-button.tsx'
+import { membersOf } from '../parts/members.tsx'
+import { Sum } from '../parts/money.tsx'
 import { PayoutActions } from '../parts/payout-actions.tsx'
 import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
-import { type Column, Table } from '../parts/table.tsx'
-import { dayText, Link, Status, Time } from '../parts/values.tsx'
-import { linkBackTo, place } from '../route.ts'
+import { type Columns, FirstRows } from '../parts/table.tsx'
+import { Link } from '../parts/values.tsx'
+import { place } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
+import { accountText } from './providers.tsx'
 
-const columns: Column<SettlementReport['lines'][number]>[] = [
-  { title: 'Type', cell: ({ type }) => type },
-  { title: 'Debit', cell: ({ reference }) => <Link id={reference} /> },
-  {
-    title: 'Provider’s reference',
-    cell: ({ partner_reference }) => partner_reference,
-    isWide: true,
-  },
-  { title: 'Completed', cell: ({ completed_at }) => <Time at={completed_at} /> },
-  { title: 'Gross', cell: ({ gross }) => gross, isNumber: true },
-  { title: 'Fee', cell: ({ fee }) => fee, isNumber: true },
-  { title: 'Net', cell: ({ net }) => net, isNumber: true },
-]
-
-const LINES_MAX = 500
-
-const Lines = ({ report }: { report: SettlementReport | { url: string } }) => {
-  if ('url' in report) {
-    return (
-      <Empty title="The report is too large for this page">
-        <a href={report.url}>Download it as JSON</a>
-      </Empty>
-    )
-  }
-  const { lines } = report
-  return (
-    <>
-      <Table
-        label="Lines"
-        columns={columns}
-        rows={lines.slice(0, LINES_MAX)}
-        keyOf={({ type, reference }) => `${type} ${reference}`}
-      />
-      {lines.length > LINES_MAX && (
-        <p class="muted">
-          The first {LINES_MAX} of {lines.length} lines. The CSV file has all.
-        </p>
-      )}
-    </>
-  )
+const columns: Columns<SettlementReport['lines'][number]> = {
+  Type: 'type',
+  Debit: 'reference',
+  'Provider’s reference': 'partner_reference',
+  Completed: 'completed_at',
+  Gross: 'gross',
+  Fee: 'fee',
+  Net: 'net',
 }
+
+const Lines = ({ report }: { report: SettlementReport | { url: string } }) =>
+  'url' in report ? (
+    <Empty
+      of={[
+        'The report is too large for this page',
+        <a key="file" href={report.url}>
+          Download it as JSON
+        </a>,
+      ]}
+    />
+  ) : (
+    <FirstRows
+      label="Lines"
+      columns={columns}
+      rows={report.lines}
+      keyOf={({ type, reference }) => `${type} ${reference}`}
+    />
+  )
 
 const Report = ({ batch: { id, sealed_at } }: { batch: BatchResult }) => {
   const load = sealed_at ? () => operate('settlement', 'report', { batch: id }) : undefined
@@ -60,7 +49,7 @@ const Report = ({ batch: { id, sealed_at } }: { batch: BatchResult }) => {
       {sealed_at ? (
         <Data of={report}>{(loaded) => <Lines report={loaded} />}</Data>
       ) : (
-        <Empty title="The batch is being built">Its lines appear when it is complete.</Empty>
+        <Empty of={['The batch is being built', 'Its lines appear when it is complete.']} />
       )}
     </Panel>
   )
@@ -82,27 +71,16 @@ const scheduleText = (schedule: BatchResult['fee_schedule']): string => {
 const Summary = ({ batch }: { batch: BatchResult }) => (
   <Panel title="Batch">
     <Facts
-      rows={[
-        ['Provider', batch.provider],
-        ['Day', dayText(batch.date)],
-        ['Lines', batch.count],
-        ['Gross', batch.gross],
-        ['Fees', batch.fee],
-        ['Adjustments', batch.adjustments],
-        ['Net', batch.net && <strong>{withSeparators(`${batch.net} GHS`)}</strong>],
-        ['Fee schedule', scheduleText(batch.fee_schedule)],
-        ['Built', batch.sealed_at && <Time at={batch.sealed_at} />],
-        ['Payable on', batch.payable_on && dayText(batch.payable_on)],
-      ]}
+      of={{
+        ...membersOf(batch, { Provider: 'provider', Day: 'date', Lines: 'count', Gross: 'gross' }),
+        ...membersOf(batch, { Fees: 'fee', Adjustments: 'adjustments' }),
+        Net: batch.net && <Sum of={batch.net} />,
+        'Fee schedule': scheduleText(batch.fee_schedule),
+        ...membersOf(batch, { Built: 'sealed_at', 'Payable on': 'payable_on' }),
+      }}
     />
   </Panel>
 )
-
-/** @returns the account that a provider is paid to */
-const accountText = (provider: ProviderResult | undefined): string | null => {
-  const account = provider?.settlement_account
-  return account ? `${account.account_name}, ${account.bank} ${account.account_number}` : null
-}
 
 /** @returns the part of the net that offset earlier batches with a net below zero */
 const keptFor = ({ status, net, paid }: BatchResult): string | null => {
@@ -110,48 +88,41 @@ const keptFor = ({ status, net, paid }: BatchResult): string | null => {
   return `${sumOf([net, `-${paid}`])} GHS`
 }
 
-const isBelowZero = ({ status, net }: BatchResult): boolean =>
-  status === 'pending' && net?.startsWith('-') === true
+const Offsets = ({ of: batches }: { of: readonly BatchResult[] }) => (
+  <ul>
+    {batches.map(({ id, net }) => (
+      <li key={id}>
+        <Link id={id} mayWrap /> {net}
+      </li>
+    ))}
+  </ul>
+)
 
 type PayoutProps = { batch: BatchResult; account: string | null; offset: readonly BatchResult[] }
 
 const Payout = ({ batch, account, offset }: PayoutProps) => (
   <Panel title="Payout">
     <Facts
-      rows={[
-        ['Status', <Status value={batch.status} />],
-        [
-          batch.status === 'completed' ? 'Paid' : 'Amount',
-          batch.paid && <strong>{withSeparators(`${batch.paid} GHS`)}</strong>,
-        ],
-        ['Kept for offsets', keptFor(batch)],
-        ['Account', account],
-        ['Failure', batch.failure],
-        ['Bank’s reference', batch.bank_reference],
-        ['Started', batch.processed_at && <Time at={batch.processed_at} />],
-        ['Completed', batch.completed_at && <Time at={batch.completed_at} />],
-        ['Failed', batch.failed_at && <Time at={batch.failed_at} />],
-        ['Offset by', batch.made_good_by && <Link id={batch.made_good_by} mayWrap />],
-        [
-          'Offsets',
-          offset.length > 0 ? (
-            <ul>
-              {offset.map(({ id, net }) => (
-                <li key={id}>
-                  <Link id={id} mayWrap /> {net}
-                </li>
-              ))}
-            </ul>
-          ) : null,
-        ],
-        ['UUID', <span class="mono">{batch.uuid}</span>],
-      ]}
+      of={{
+        ...membersOf(batch, { Status: 'status' }),
+        [batch.status === 'completed' ? 'Paid' : 'Amount']: batch.paid && <Sum of={batch.paid} />,
+        'Kept for offsets': keptFor(batch),
+        Account: account,
+        ...membersOf(batch, { Failure: 'failure', 'Bank’s reference': 'bank_reference' }),
+        ...membersOf(batch, { Started: 'processed_at', Completed: 'completed_at' }),
+        ...membersOf(batch, { Failed: 'failed_at', 'Offset by': 'made_good_by' }),
+        Offsets: offset.length > 0 && <Offsets of={offset} />,
+        ...membersOf(batch, { UUID: 'uuid' }),
+      }}
     />
     {batch.status === 'pending' && batch.sealed_at && !isAboveZero(batch.net) && (
       <p class="muted">The net is not above zero. Later batches of the provider offset it.</p>
     )}
   </Panel>
 )
+
+const isBelowZero = ({ status, net }: BatchResult): boolean =>
+  status === 'pending' && net?.startsWith('-') === true
 
 /** A batch with its lines and payout. */
 export const BatchScreen = () => {
@@ -169,10 +140,12 @@ export const BatchScreen = () => {
     [provider],
   )
   const account = accountText(payee.data)
+  const isReduced = siblings.data?.some(isBelowZero) ?? false
+  const offset = siblings.data?.filter(({ made_good_by }) => made_good_by === id) ?? []
   return (
     <Screen
       title={id}
-      about={<a href={linkBackTo('settlement')}>All batches</a>}
+      back={['settlement', 'batches']}
       actions={
         batch.data && (
           <>
@@ -182,12 +155,7 @@ export const BatchScreen = () => {
                 load={() => operate('settlement', 'report', { batch: id, format: 'csv' })}
               />
             )}
-            <PayoutActions
-              batch={batch.data}
-              account={account}
-              isReduced={siblings.data?.some(isBelowZero) ?? false}
-              reload={batch.reload}
-            />
+            <PayoutActions batch={batch.data} account={account} isReduced={isReduced} />
           </>
         )
       }
@@ -197,11 +165,7 @@ export const BatchScreen = () => {
           <div class="stack">
             <div class="columns">
               <Summary batch={shown} />
-              <Payout
-                batch={shown}
-                account={account}
-                offset={siblings.data?.filter(({ made_good_by }) => made_good_by === id) ?? []}
-              />
+              <Payout batch={shown} account={account} offset={offset} />
             </div>
             <Report batch={shown} />
           </div>

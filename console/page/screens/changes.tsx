@@ -1,7 +1,7 @@
 import type { ChangeResult } from '../../../shared/views/operator/change.ts'
 import { listScreen } from '../parts/list.tsx'
-import type { Column } from '../parts/table.tsx'
-import { Link, Time } from '../parts/values.tsx'
+import type { Columns } from '../parts/table.tsx'
+import { Link, words } from '../parts/values.tsx'
 
 const Target = ({ target }: { target: string }) =>
   /^\w+-\d{8}-\w{6}$/.test(target) ? <Link id={target} /> : <span class="break">{target}</span>
@@ -14,47 +14,44 @@ const textOf = (value: unknown): string => {
 const FIELDS_MAX = 4
 
 const Changed = ({ changed }: Pick<ChangeResult, 'changed'>) => {
-  const count = Object.keys(changed).length
-  if (count <= FIELDS_MAX) return <Fields changed={changed} />
+  const entries = Object.entries(changed)
+  const fields = (
+    <ul class="break">
+      {entries.map(([name, { from, to }]) => (
+        <li key={name}>
+          <span class="muted">{words(name)}:</span> {from !== null && `${textOf(from)} → `}
+          {textOf(to)}
+        </li>
+      ))}
+    </ul>
+  )
+  if (entries.length <= FIELDS_MAX) return fields
   return (
     <details>
-      <summary>{count} fields</summary>
-      <Fields changed={changed} />
+      <summary>{entries.length} fields</summary>
+      {fields}
     </details>
   )
 }
 
-const Fields = ({ changed }: Pick<ChangeResult, 'changed'>) => (
-  <ul class="break">
-    {Object.entries(changed).map(([name, { from, to }]) => (
-      <li key={name}>
-        <span class="muted">{name.replaceAll('_', ' ')}:</span>{' '}
-        {from !== null && `${textOf(from)} → `}
-        {textOf(to)}
-      </li>
-    ))}
-  </ul>
+const Operator = ({ by, approved_by }: Pick<ChangeResult, 'by' | 'approved_by'>) => (
+  <>
+    <span class="mono">{by}</span>
+    {approved_by && (
+      <small class="block">
+        approved by <span class="mono">{approved_by}</span>
+      </small>
+    )}
+  </>
 )
 
-const columns: Column<ChangeResult>[] = [
-  { title: 'Time', cell: ({ at }) => <Time at={at} /> },
-  {
-    title: 'Operator',
-    cell: ({ by, approved_by }) => (
-      <>
-        <span class="mono">{by}</span>
-        {approved_by && (
-          <small class="block">
-            approved by <span class="mono">{approved_by}</span>
-          </small>
-        )}
-      </>
-    ),
-  },
-  { title: 'Call', cell: ({ noun, verb }) => `${noun} ${verb}` },
-  { title: 'Object', cell: ({ target }) => <Target target={target} /> },
-  { title: 'Changes', cell: ({ changed }) => <Changed changed={changed} />, isWide: true },
-]
+const columns: Columns<ChangeResult> = {
+  Time: 'at',
+  Operator: (change) => <Operator {...change} />,
+  Call: ({ noun, verb }) => `${noun} ${verb}`,
+  Object: ({ target }) => <Target target={target} />,
+  Changes: { wide: ({ changed }) => <Changed changed={changed} /> },
+}
 
 /** The record of changes by operators. */
 export const ChangesScreen = listScreen({

@@ -3,51 +3,49 @@ import { type CallOptions, exchange } from '../client.ts'
 import { Action, type ActionProps } from '../parts/action.tsx'
 import { serviceDay } from '../parts/filters.tsx'
 import { Data, Panel, Screen } from '../parts/screen.tsx'
-import { ServiceTime } from '../parts/values.tsx'
+import { Mark, ServiceTime } from '../parts/values.tsx'
 import { useLoaded } from '../use-operator.ts'
 
 const moved = ({ now, frozen }: ClockState): string =>
   `The clock ${frozen ? 'stands' : 'is'} at ${now.slice(0, 19).replace('T', ' ')} UTC.`
 
 type Move = Pick<ActionProps<ClockState>, 'label' | 'about' | 'fields'> & {
-  body: (values: CallOptions) => Record<string, unknown>
+  /** By default the values of the form. */
+  body?: Record<string, unknown>
 }
 
 const movesOf = ({ frozen }: ClockState): Move[] => [
-  { label: '+1 minute', body: () => ({ advance: '1m' }) },
-  { label: '+6 minutes', body: () => ({ advance: '6m' }) },
-  { label: '+1 hour', body: () => ({ advance: '1h' }) },
-  { label: '+1 day', body: () => ({ advance: '1d' }) },
-  { label: 'Next midnight', body: () => ({ to: `${serviceDay(1)}T00:00:00Z` }) },
+  { label: '+1 minute', body: { advance: '1m' } },
+  { label: '+6 minutes', body: { advance: '6m' } },
+  { label: '+1 hour', body: { advance: '1h' } },
+  { label: '+1 day', body: { advance: '1d' } },
+  { label: 'Next midnight', body: { to: `${serviceDay(1)}T00:00:00Z` } },
   {
     label: 'Advance…',
     about: 'Moves the clock forward by a duration.',
     fields: [{ name: 'advance', label: 'Duration, such as 30s, 6m, 2h or 5d', value: '30s' }],
-    body: ({ advance }) => ({ advance }),
   },
   {
     label: 'Move to…',
     about: 'Moves the clock forward to a time.',
     fields: [{ name: 'to', label: 'Time (UTC)', value: `${serviceDay(1)}T02:00:00Z` }],
-    body: ({ to }) => ({ to }),
   },
-  { label: frozen ? 'Run' : 'Freeze', body: () => ({ freeze: !frozen }) },
+  { label: frozen ? 'Run' : 'Freeze', body: { freeze: !frozen } },
 ]
 
-const Clock = ({ clock, reload }: { clock: ClockState; reload: () => void }) => (
+const Clock = ({ clock }: { clock: ClockState }) => (
   <div class="stack">
     <p class="clock">
       <ServiceTime />
     </p>
-    <p class={`status ${clock.frozen ? 'warn' : 'good'}`}>{clock.frozen ? 'frozen' : 'running'}</p>
+    <Mark tone={clock.frozen ? 'warn' : 'good'}>{clock.frozen ? 'frozen' : 'running'}</Mark>
     <div class="row">
       {movesOf(clock).map(({ body, ...move }) => (
         <Action<ClockState>
           key={move.label}
           {...move}
-          perform={(values) => exchange('POST', '/sandbox/clock', body(values))}
+          perform={(values: CallOptions) => exchange('POST', '/sandbox/clock', body ?? values)}
           done={moved}
-          onDone={reload}
         />
       ))}
     </div>
@@ -75,12 +73,11 @@ export const ClockScreen = () => {
           confirmation={() => <p class="notice bad">The deleted data cannot be restored.</p>}
           perform={() => exchange('POST', '/sandbox/reset')}
           done="The sandbox is new."
-          onDone={clock.reload}
         />
       }
     >
       <Panel>
-        <Data of={clock}>{(shown) => <Clock clock={shown} reload={clock.reload} />}</Data>
+        <Data of={clock}>{(shown) => <Clock clock={shown} />}</Data>
       </Panel>
     </Screen>
   )

@@ -1,174 +1,154 @@
+import type { CalendarResult } from '../../../shared/views/operator/calendar.ts'
 import type { DayResult } from '../../../shared/views/operator/day.ts'
 import { isAboveZero, sumOf } from '../amounts.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
-import { OperatorAction } from '../parts/action.tsx'
-import { DayFilter, serviceDay } from '../parts/filters.tsx'
+import { Call } from '../parts/call.tsx'
+import { chosenDay, dayFilter, serviceDay } from '../parts/filters.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
-import { type Column, List, Table } from '../parts/table.tsx'
-import { Code, dayText } from '../parts/values.tsx'
+import { type Columns, Table, TablePanel } from '../parts/table.tsx'
+import { Code, dayText, Mark, Verdict } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
 /** The closing of a day, what the next days pay, and the days without payouts, for finance. */
 
-const openColumns: Column<DayResult['open'][number]>[] = [
-  { title: 'Check', cell: ({ check }) => check },
-  { title: 'Subject', cell: ({ subject }) => subject },
-  { title: 'Reason', cell: ({ reason }) => reason, isWide: true },
-  { title: 'Next command', cell: ({ command }) => <Code label="Command" text={command} /> },
-]
+const openColumns: Columns<DayResult['open'][number]> = {
+  Check: 'check',
+  Subject: 'subject',
+  Reason: 'reason',
+  'Next command': ({ command }) => <Code label="Command" text={command} />,
+}
 
-const bankColumns: Column<DayResult['banks'][number]>[] = [
-  { title: 'Bank', cell: ({ bank }) => bank },
-  { title: 'Debits', cell: ({ debits }) => debits, isNumber: true },
-  { title: 'Refunds', cell: ({ refunds }) => refunds, isNumber: true },
-  { title: 'Payouts', cell: ({ payouts }) => payouts, isNumber: true },
-  { title: 'Remitted', cell: ({ remitted }) => remitted, isNumber: true },
-  { title: 'Receivable', cell: ({ receivable }) => receivable, isNumber: true },
-  { title: 'Statement', cell: ({ statement }) => statement },
-]
+const bankColumns: Columns<DayResult['banks'][number]> = {
+  Bank: 'bank',
+  Debits: 'debits',
+  Refunds: 'refunds',
+  Payouts: 'payouts',
+  Remitted: 'remitted',
+  Receivable: 'receivable',
+  Statement: 'statement',
+}
+
+const Points = ({ day: { result, open, banks } }: { day: DayResult }) => (
+  <div class="stack">
+    <Verdict isGood={result === 'clean'}>
+      {result === 'clean' ? 'The day is clean' : `Open points: ${open.length}`}
+    </Verdict>
+    {open.length > 0 && (
+      <Table
+        label="Open points"
+        columns={openColumns}
+        rows={open}
+        keyOf={({ check, subject, reason }) => `${check} ${subject} ${reason}`}
+      />
+    )}
+    <Table
+      label="Banks of the day"
+      columns={bankColumns}
+      rows={banks}
+      keyOf={({ bank }) => bank}
+      empty={['No bank has moved money on this day']}
+    />
+  </div>
+)
 
 const Closing = ({ date }: { date: string }) => {
   const day = useLoaded(() => operate('day', 'close', { date }), [date])
-  return (
-    <Data of={day}>
-      {(shown) =>
-        typeof shown !== 'string' && (
-          <div class="stack">
-            <p class={`status ${shown.result === 'clean' ? 'good' : 'bad'}`}>
-              {shown.result === 'clean' ? 'The day is clean' : `Open points: ${shown.open.length}`}
-            </p>
-            {shown.open.length > 0 && (
-              <Table
-                label="Open points"
-                columns={openColumns}
-                rows={shown.open}
-                keyOf={({ check, subject, reason }) => `${check} ${subject} ${reason}`}
-              />
-            )}
-            <Table
-              label="Banks of the day"
-              columns={bankColumns}
-              rows={shown.banks}
-              keyOf={({ bank }) => bank}
-            >
-              <p class="muted">No bank has moved money on this day.</p>
-            </Table>
-          </div>
-        )
-      }
-    </Data>
-  )
+  return <Data of={day}>{(shown) => typeof shown !== 'string' && <Points day={shown} />}</Data>
 }
 
 type PayableDay = { day: string; count: number; net: string }
 
-const payableColumns: Column<PayableDay>[] = [
-  {
-    title: 'Payable on',
-    cell: ({ day }) => (
-      <>
-        {dayText(day)} {day < serviceDay() && <span class="status bad">overdue</span>}
-      </>
-    ),
-  },
-  { title: 'Batches', cell: ({ count }) => count, isNumber: true },
-  { title: 'Net (GHS)', cell: ({ net }) => net, isNumber: true },
-]
+const payableColumns: Columns<PayableDay> = {
+  'Payable on': ({ day }) => (
+    <>
+      {dayText(day)} {day < serviceDay() && <Mark tone="bad">overdue</Mark>}
+    </>
+  ),
+  Batches: 'count',
+  'Net (GHS)': 'net',
+}
 
 const Payable = () => {
   const pending = { status: 'pending', limit: '1000' } as const
   const batches = useOperator('settlement', 'list', pending, { entities: ['batch'] })
+  const payable = batches.data?.filter(({ net }) => isAboveZero(net))
+  const rows = [...new Set(payable?.flatMap(({ payable_on }) => payable_on ?? []))]
+    .sort()
+    .map((day): PayableDay => {
+      const due = payable?.filter(({ payable_on }) => payable_on === day) ?? []
+      return { day, count: due.length, net: sumOf(due.map(({ net }) => net)) }
+    })
   return (
-    <Panel
+    <TablePanel
       title="Payouts by day"
       actions={<a href={linkTo('settlement', '', { status: 'pending' })}>Pending batches</a>}
-    >
-      <Data of={batches}>
-        {(loaded) => {
-          const payable = loaded.filter(({ net }) => isAboveZero(net))
-          const days = [...new Set(payable.flatMap(({ payable_on }) => payable_on ?? []))].sort()
-          return (
-            <Table
-              label="Payouts by day"
-              columns={payableColumns}
-              rows={days.map((day) => {
-                const due = payable.filter(({ payable_on }) => payable_on === day)
-                return { day, count: due.length, net: sumOf(due.map(({ net }) => net)) }
-              })}
-              keyOf={({ day }) => day}
-            >
-              <Empty title="No batch waits for its payout" />
-            </Table>
-          )
-        }}
-      </Data>
-    </Panel>
+      label="Payouts by day"
+      of={{ ...batches, data: payable && rows }}
+      columns={payableColumns}
+      keyOf={({ day }) => day}
+      empty={['No batch waits for its payout']}
+    />
   )
 }
 
-type Holiday = { date: string; name: string }
-
-const holidayColumns: Column<Holiday>[] = [
-  { title: 'Day', cell: ({ date }) => dayText(date) },
-  { title: 'Name', cell: ({ name }) => name, isWide: true },
-  {
-    title: '',
-    cell: ({ date }, reload) => (
-      <OperatorAction
-        label="Remove"
-        isSmall
-        kind="danger"
-        call={['calendar', 'remove', { date }]}
-        confirmation={() => null}
-        done="The holiday is removed."
-        onDone={reload}
-      />
-    ),
-  },
-]
+const holidayColumns: Columns<CalendarResult['days'][number]> = {
+  Day: 'date',
+  Name: { wide: ({ name }) => name },
+  '': ({ date }) => (
+    <Call
+      label="Remove"
+      isSmall
+      kind="danger"
+      of={['calendar', 'remove', { date }]}
+      done="The holiday is removed."
+    />
+  ),
+}
 
 const Calendar = ({ year }: { year: string }) => {
-  const load = async (): Promise<Holiday[]> => (await operate('calendar', 'show', { year })).days
-  const holidays = useLoaded(load, [year], { entities: ['calendar'] })
+  const { data, ...calendar } = useOperator(
+    'calendar',
+    'show',
+    { year },
+    { entities: ['calendar'] },
+  )
   return (
-    <Panel
+    <TablePanel
       title={`Holidays of ${year}`}
-      actions={
-        <OperatorAction
-          label="Add a holiday"
-          call={['calendar', 'add']}
-          done="The holiday is added."
-          onDone={holidays.reload}
-        />
-      }
-    >
-      <List label="Holidays" of={holidays} columns={holidayColumns} keyOf={({ date }) => date}>
-        <Empty title="No holidays">Banks with payout days “working” pay on all working days.</Empty>
-      </List>
-    </Panel>
+      actions={<Call label="Add a holiday" of={['calendar', 'add']} done="The holiday is added." />}
+      label="Holidays"
+      of={{ ...calendar, data: data?.days }}
+      columns={holidayColumns}
+      keyOf={({ date }) => date}
+      empty={['No holidays', 'Banks with payout days “working” pay on all working days.']}
+    />
   )
 }
 
 export const ClosingScreen = () => {
-  const date = place.value.filters.date ?? serviceDay(-1)
-  const { closed = '' } = place.value.filters
-  const isClosed = isSandbox() || closed === date
+  const date = chosenDay(-1)
+  const isClosed = isSandbox() || place.value.filters.closed === date
   return (
     <Screen
       title="Closing"
       about="Whether a day is clean, what the next days pay, and the days without payouts."
+      filters={[dayFilter(-1)]}
     >
-      <DayFilter day={date} />
       <Panel title={`Closing of ${dayText(date)}`}>
         {isClosed ? (
           <Closing date={date} />
         ) : (
-          <Empty title="The day is not checked">
-            <a href={linkTo('closing', '', { date, closed: date })}>Reconcile the day</a>, which
-            reads all its debits and can take minutes.
-          </Empty>
+          <Empty
+            of={[
+              'The day is not checked',
+              <>
+                <a href={linkTo('closing', '', { date, closed: date })}>Reconcile the day</a>, which
+                reads all its debits and can take minutes.
+              </>,
+            ]}
+          />
         )}
       </Panel>
       <div class="columns">

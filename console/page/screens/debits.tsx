@@ -12,33 +12,27 @@ import {
 import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
 import { serviceDay } from '../parts/filters.tsx'
-import { listScreen, NoMatch } from '../parts/list.tsx'
-import { Empty, Panel } from '../parts/screen.tsx'
-import type { Column } from '../parts/table.tsx'
-import { Link, Status, Time } from '../parts/values.tsx'
+import { listScreen, noMatchOf } from '../parts/list.tsx'
+import { type EmptyText, Panel } from '../parts/screen.tsx'
+import type { Columns } from '../parts/table.tsx'
+import { Status, Two, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
 
-const columns: Column<DebitSummary>[] = [
-  { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: 'Reference', cell: ({ reference }) => <Link id={reference} /> },
-  { title: 'Provider', cell: ({ provider }) => provider },
-  { title: 'Bank', cell: ({ bank }) => bank },
-  { title: 'Customer', cell: ({ phone_number }) => phone_number },
-  { title: 'Narration', cell: ({ narration }) => narration, isWide: true },
-  { title: 'Amount (GHS)', cell: ({ amount }) => amount, isNumber: true },
-  {
-    title: 'Status',
-    cell: ({ status, error_code }) => (
-      <>
-        <Status value={status} />
-        {error_code && <small class="block">{error_code.replaceAll('_', ' ')}</small>}
-      </>
-    ),
-  },
-]
+const columns: Columns<DebitSummary> = {
+  Created: 'created_at',
+  Reference: 'reference',
+  Provider: 'provider',
+  Bank: 'bank',
+  Customer: 'phone_number',
+  Narration: 'narration',
+  'Amount (GHS)': 'amount',
+  Status: ({ status, error_code }) => (
+    <Two of={<Status value={status} />} below={error_code && words(error_code)} />
+  ),
+}
 
 /** Other providers of a sandbox sign their requests or have an allow-list. */
 const CHARGERS = ['demo', 'other']
@@ -47,8 +41,7 @@ const CHARGERS = ['demo', 'other']
 const Charge = () => {
   const { credentials = [], customers = [] } = settings.value?.seeds ?? {}
   const banks = credentials.filter(({ kind }) => kind === 'bank').map(({ holder }) => holder)
-  const perform = (values: CallOptions) => {
-    const { provider = '', ...body } = values
+  const perform = ({ provider = '', ...body }: CallOptions) => {
     const number = Math.floor(Math.random() * 1e9).toString(36)
     const charge = { ...body, currency: 'GHS', partner_reference: `console-${number}` }
     const token = tokenOf('provider', provider)
@@ -77,17 +70,16 @@ const Charge = () => {
 }
 
 /** A text that is no reference of a provider can be one of a bank, which is read debit by debit. */
-const nothingFound = () => {
+const nothingFound = (): EmptyText => {
   const { 'partner-reference': text } = place.value.filters
-  if (!text) return <NoMatch row="debit" />
-  const from = serviceDay(-7)
-  return (
-    <Empty title={`No debit has the provider’s reference ${text}`}>
-      <a href={linkTo('debits', '', { 'bank-reference': text, from })}>
-        Search the banks’ references of the last 7 days
-      </a>
-    </Empty>
-  )
+  if (!text) return noMatchOf('debit')
+  const byBank = linkTo('debits', '', { 'bank-reference': text, from: serviceDay(-7) })
+  return [
+    `No debit has the provider’s reference ${text}`,
+    <a key="bank" href={byBank}>
+      Search the banks’ references of the last 7 days
+    </a>,
+  ]
 }
 
 const Chart = ({ rows, isFirst, next }: ListPage<DebitSummary>) => {

@@ -1,10 +1,9 @@
 import type { ExceptionKind, ExceptionRows } from '../../../shared/domain/debits/exception.ts'
 import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
-import { OperatorAction } from '../parts/action.tsx'
+import { Call, RefundCall } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
-import { DebitPayment } from '../parts/money.tsx'
-import type { Column } from '../parts/table.tsx'
-import { Code, Link, prettyJson, Status, Time } from '../parts/values.tsx'
+import type { Columns } from '../parts/table.tsx'
+import { Code, Link, prettyJson, Status, Time, Two } from '../parts/values.tsx'
 
 type KindRow<K extends ExceptionKind> = Pick<ExceptionRows[K], 'source' | 'refund'> & {
   title: string
@@ -29,10 +28,10 @@ const Kind = ({ exception: { kind, meaning, code, details, report, request } }: 
   const row = kinds[kind]
   return (
     <>
-      {row?.title ?? kind}
-      <small class="block">
-        {meaning ?? 'Only a later version of the service knows this kind'}
-      </small>
+      <Two
+        of={row?.title ?? kind}
+        below={meaning ?? 'Only a later version of the service knows this kind'}
+      />
       {request && (
         <small class="block">
           {request.kind}, to decide by <span class="mono">{request.respond_by}</span>
@@ -46,7 +45,7 @@ const Kind = ({ exception: { kind, meaning, code, details, report, request } }: 
         {code !== null && (
           <small>
             The service replied {code}
-            {details ? `: ${JSON.stringify(details)}` : ''}
+            {details && `: ${JSON.stringify(details)}`}
           </small>
         )}
       </details>
@@ -66,32 +65,27 @@ const Resolution = ({ exception: { resolved_at, resolved_by, note } }: Exception
     <Status value="open" />
   )
 
-const Actions = ({ exception }: ExceptionProps) => {
-  const { reference, kind, resolved_at } = exception
+const Actions = ({ exception: { reference, kind, resolved_at } }: ExceptionProps) => {
   const row = kinds[kind]
   if (resolved_at || !row) return null
   const isRequest = row.source === 'request'
   return (
     <div class="row">
-      <OperatorAction
+      <Call
         label={isRequest ? 'Decline' : 'Resolve'}
         isSmall
-        call={['exception', 'resolve', { reference, kind }]}
+        of={['exception', 'resolve', { reference, kind }]}
         about={`Resolves the open exceptions of ${reference} of this kind. Changes nothing else.`}
         only={['note']}
         texts={{ note: { label: isRequest ? 'Note to the provider' : 'Resolution' } }}
         done={isRequest ? 'The request is declined.' : 'The exception is resolved.'}
       />
       {row.refund !== 'none' && (
-        <OperatorAction
+        <RefundCall
           label={isRequest ? 'Reverse' : 'Refund'}
           isSmall
-          call={['exception', 'refund', { reference }]}
+          reference={reference}
           about="The bank refunds the customer. The exceptions of the debit are resolved."
-          confirmation={() => <DebitPayment reference={reference} isRefund />}
-          only={['reason', 'despite-note']}
-          movesMoney
-          done="The refund is requested."
         />
       )}
     </div>
@@ -100,25 +94,17 @@ const Actions = ({ exception }: ExceptionProps) => {
 
 type ExceptionProps = { exception: ExceptionResult }
 
-const columns: Column<ExceptionResult>[] = [
-  { title: 'Reported', cell: ({ at }) => <Time at={at} /> },
-  {
-    title: 'Debit',
-    cell: ({ reference, provider, bank, debit_status }) => (
-      <>
-        <Link id={reference} />
-        <small class="block">
-          {provider}, {bank}
-          {debit_status && `, was ${debit_status}`}
-        </small>
-      </>
-    ),
-  },
-  { title: 'Exception', cell: (exception) => <Kind exception={exception} />, isWide: true },
-  { title: 'Amount (GHS)', cell: ({ amount }) => amount, isNumber: true },
-  { title: 'Status', cell: (exception) => <Resolution exception={exception} /> },
-  { title: '', cell: (exception) => <Actions exception={exception} /> },
-]
+const partiesOf = ({ provider, bank, debit_status }: ExceptionResult): string =>
+  `${provider}, ${bank}${debit_status ? `, was ${debit_status}` : ''}`
+
+const columns: Columns<ExceptionResult> = {
+  Reported: 'at',
+  Debit: (exception) => <Two of={<Link id={exception.reference} />} below={partiesOf(exception)} />,
+  Exception: { wide: (exception) => <Kind exception={exception} /> },
+  'Amount (GHS)': 'amount',
+  Status: (exception) => <Resolution exception={exception} />,
+  '': (exception) => <Actions exception={exception} />,
+}
 
 /** Rejected bank reports, failed refunds and reversal requests of all providers. */
 export const ExceptionsScreen = listScreen({

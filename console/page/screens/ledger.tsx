@@ -6,13 +6,13 @@ import type {
 } from '../../../shared/views/operator/ledger.ts'
 import { mayUse, operate } from '../client.ts'
 import { accountName, balanceText } from '../ledger-texts.ts'
-import { OperatorAction } from '../parts/action.tsx'
+import { Call } from '../parts/call.tsx'
 import { CsvButton } from '../parts/csv-button.tsx'
-import { chosenDay, DayFilter } from '../parts/filters.tsx'
+import { chosenDay, dayFilter } from '../parts/filters.tsx'
 import { ListPanel } from '../parts/list.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
-import { type Column, Table } from '../parts/table.tsx'
-import { dayText, Link, Time } from '../parts/values.tsx'
+import { type Columns, FirstRows, Table } from '../parts/table.tsx'
+import { dayText, Link, Verdict } from '../parts/values.tsx'
 import { useLoaded } from '../use-operator.ts'
 
 /** The code, for the command, appears below the pointer. */
@@ -22,17 +22,13 @@ const AccountName = ({ of: account = '' }: { of: string | undefined }) => (
   </span>
 )
 
-const accountColumns: Column<BalanceResult>[] = [
-  { title: 'Account', cell: ({ account }) => <AccountName of={account} />, isWide: true },
-  { title: 'Opening', cell: ({ opening }) => balanceText(opening), isNumber: true },
-  { title: 'Debit', cell: ({ debit }) => debit, isNumber: true },
-  { title: 'Credit', cell: ({ credit }) => credit, isNumber: true },
-  {
-    title: 'Closing',
-    cell: ({ closing }) => <strong>{balanceText(closing)}</strong>,
-    isNumber: true,
-  },
-]
+const accountColumns: Columns<BalanceResult> = {
+  Account: { wide: ({ account }) => <AccountName of={account} /> },
+  Opening: { number: ({ opening }) => balanceText(opening) },
+  Debit: 'debit',
+  Credit: 'credit',
+  Closing: { number: ({ closing }) => <strong>{balanceText(closing)}</strong> },
+}
 
 const screenOf: Record<string, string> = {
   debit: 'debit',
@@ -47,82 +43,71 @@ const Source = ({ source: { type, id, reference } }: { source: EntryResult['sour
   return screen ? <Link to={screen} id={name} /> : name
 }
 
-const accountOf = ({ lines }: EntryResult, index: 0 | 1) => (
-  <AccountName of={lines[index]?.account} />
+const entryColumns: Columns<EntryResult> = {
+  Time: 'time',
+  Entry: ({ description }) => description,
+  Source: ({ source }) => <Source source={source} />,
+  Debit: ({ lines }) => <AccountName of={lines[0]?.account} />,
+  Credit: ({ lines }) => <AccountName of={lines[1]?.account} />,
+  Amount: { number: ({ lines }) => lines[0]?.debit },
+}
+
+const Balances = ({ accounts, trial_balance }: JournalResult) => (
+  <div class="stack">
+    <Table
+      label="Balances"
+      columns={accountColumns}
+      rows={accounts}
+      keyOf={({ account }) => account}
+      empty={[
+        'No account has a balance',
+        'Completed debits, batches, refunds and remittances make entries.',
+      ]}
+    />
+    <Verdict isGood={trial_balance === '0.00'}>
+      {trial_balance === '0.00'
+        ? 'Debits equal credits'
+        : `Debits exceed credits by ${trial_balance}`}
+    </Verdict>
+  </div>
 )
-
-const entryColumns: Column<EntryResult>[] = [
-  { title: 'Time', cell: ({ time }) => <Time at={time} /> },
-  { title: 'Entry', cell: ({ description }) => description },
-  { title: 'Source', cell: ({ source }) => <Source source={source} /> },
-  { title: 'Debit', cell: (entry) => accountOf(entry, 0) },
-  { title: 'Credit', cell: (entry) => accountOf(entry, 1) },
-  { title: 'Amount', cell: ({ lines }) => lines[0]?.debit, isNumber: true },
-]
-
-const ENTRIES_MAX = 500
 
 type JournalProps = { journal: JournalResult | { download: string }; date: string }
 
 const Journal = ({ journal, date }: JournalProps) => {
   if ('download' in journal) {
+    const file = <a href={journal.download}>Download it as JSON</a>
     return (
       <Panel>
-        <Empty title="The journal is too large for this page">
-          <a href={journal.download}>Download it as JSON</a>
-        </Empty>
+        <Empty of={['The journal is too large for this page', file]} />
       </Panel>
     )
   }
-  const { accounts, entries, trial_balance } = journal
-  const isBalanced = trial_balance === '0.00'
   return (
     <>
       <Panel title={`Balances of ${dayText(date)}`}>
-        {accounts.length === 0 ? (
-          <Empty title="No account has a balance">
-            Completed debits, batches, refunds and remittances make entries.
-          </Empty>
-        ) : (
-          <div class="stack">
-            <Table
-              label="Balances"
-              columns={accountColumns}
-              rows={accounts}
-              keyOf={({ account }) => account}
-            />
-            <p class={`status ${isBalanced ? 'good' : 'bad'}`}>
-              {isBalanced ? 'Debits equal credits' : `Debits exceed credits by ${trial_balance}`}
-            </p>
-          </div>
-        )}
+        <Balances {...journal} />
       </Panel>
       <Panel title="Journal">
-        <Table
+        <FirstRows
           label="Journal"
           columns={entryColumns}
-          rows={entries.slice(0, ENTRIES_MAX)}
+          rows={journal.entries}
           keyOf={({ time, type, source }) => `${time} ${type} ${source.id}`}
-        >
-          <Empty title="No entries on this day">Choose another day.</Empty>
-        </Table>
-        {entries.length > ENTRIES_MAX && (
-          <p class="muted">
-            The first {ENTRIES_MAX} of {entries.length} entries. The CSV file has all.
-          </p>
-        )}
+          empty={['No entries on this day', 'Choose another day.']}
+        />
       </Panel>
     </>
   )
 }
 
-const fundingColumns: Column<FundingResult>[] = [
-  { title: 'Day', cell: ({ date }) => dayText(date) },
-  { title: 'Bank', cell: ({ bank }) => bank },
-  { title: 'Bank’s reference', cell: ({ reference }) => reference },
-  { title: 'Recorded by', cell: ({ recorded_by }) => recorded_by },
-  { title: 'Amount', cell: ({ amount }) => amount, isNumber: true },
-]
+const fundingColumns: Columns<FundingResult> = {
+  Day: 'date',
+  Bank: 'bank',
+  'Bank’s reference': ({ reference }) => reference,
+  'Recorded by': 'recorded_by',
+  Amount: 'amount',
+}
 
 /** The cash that banks have remitted. */
 const Fundings = ({ date }: { date: string }) => (
@@ -131,15 +116,13 @@ const Fundings = ({ date }: { date: string }) => (
     noun="funding"
     row="remittance"
     entities={['funding']}
-    actions={(reload) => (
-      <OperatorAction
+    actions={() => (
+      <Call
         label="Record a remittance"
-        call={['funding', 'record']}
+        of={['funding', 'record']}
         about="Records cash that a bank has sent to the service. A repeated reference changes nothing."
         values={{ date }}
-        movesMoney
         done={({ amount, bank }) => `${amount} GHS of ${bank} are recorded.`}
-        onDone={reload}
       />
     )}
     columns={fundingColumns}
@@ -156,6 +139,7 @@ export const LedgerScreen = () => {
     <Screen
       title="Ledger"
       about="Double entries in GHS. Dr is a debit balance, Cr a credit balance."
+      filters={[dayFilter()]}
       actions={
         <>
           <button type="button" onClick={journal.reload}>
@@ -168,7 +152,6 @@ export const LedgerScreen = () => {
         </>
       }
     >
-      <DayFilter />
       <Data of={journal}>{(shown) => <Journal journal={shown} date={date} />}</Data>
       {mayUse('funding') && <Fundings date={date} />}
     </Screen>

@@ -1,68 +1,53 @@
 import { useState } from 'preact/hooks'
 import type { OutcomeCounts, RingingAlarm } from '../../server/backend.ts'
 import { exchange, isSandbox, mayUse, operate, serviceNow } from '../client.ts'
-import { type Matter, matters } from '../matters.tsx'
+import { type Matter, matters } from '../matters.ts'
 import { countOutcomes, type Outcomes, outcomesOf } from '../outcomes.ts'
 import { serviceDay } from '../parts/filters.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
-import { type Column, Table } from '../parts/table.tsx'
-import { Link, Time } from '../parts/values.tsx'
+import { type Columns, Table, TablePanel } from '../parts/table.tsx'
+import { Link, Time, Verdict, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { useLoaded } from '../use-operator.ts'
 
-const columns: Column<Matter>[] = [
-  {
-    title: 'Matter',
-    cell: ({ title, screen, filters }) => <a href={linkTo(screen, '', filters)}>{title}</a>,
-  },
-  {
-    title: 'Open',
-    cell: ({ count }) => <span class={`status ${count > 0 ? 'bad' : 'good'}`}>{count}</span>,
-    isNumber: true,
-  },
-  { title: 'Since', cell: ({ since }) => <Time at={since} /> },
-  { title: 'Which', cell: ({ detail }) => detail, isWide: true },
-]
+const columns: Columns<Matter> = {
+  Matter: ({ title, screen, filters }) => <a href={linkTo(screen, '', filters)}>{title}</a>,
+  Open: { number: ({ count }) => <Verdict isGood={count === 0}>{count}</Verdict> },
+  Since: ({ since }) => <Time at={since} />,
+  Which: 'detail',
+}
 
-const outcomeColumns = (kind: 'bank' | 'provider'): Column<Outcomes>[] => [
-  {
-    title: kind === 'bank' ? 'Bank' : 'Provider',
-    cell: ({ name }) => <Link to={kind} id={name} />,
-  },
-  { title: 'Completed', cell: ({ completed }) => completed, isNumber: true },
-  { title: 'Failed', cell: ({ failed }) => failed, isNumber: true },
-  { title: 'Success', cell: ({ share }) => `${share} %`, isNumber: true },
-  { title: 'p95', cell: ({ p95 }) => p95 !== undefined && `${p95.toFixed(1)} s`, isNumber: true },
-  {
-    title: 'Last error',
-    cell: ({ lastError }) =>
-      lastError && (
-        <>
-          {lastError.code.replaceAll('_', ' ')}, <Time at={lastError.at} />{' '}
-          <Link id={lastError.reference} />
-        </>
-      ),
-    isWide: true,
-  },
-]
+const LastError = ({ of: { code, at, reference } }: { of: Outcomes['lastError'] & object }) => (
+  <>
+    {words(code)}, <Time at={at} /> <Link id={reference} />
+  </>
+)
+
+const outcomeColumns = (kind: 'bank' | 'provider'): Columns<Outcomes> => ({
+  [kind === 'bank' ? 'Bank' : 'Provider']: ({ name }) => <Link to={kind} id={name} />,
+  Completed: 'completed',
+  Failed: 'failed',
+  Success: { number: ({ share }) => `${share} %` },
+  p95: { number: ({ p95 }) => p95 !== undefined && `${p95.toFixed(1)} s` },
+  'Last error': { wide: ({ lastError }) => lastError && <LastError of={lastError} /> },
+})
 
 const LISTED_MAX = 1_000
 
-const OutcomeTables = ({ counts }: { counts: OutcomeCounts }) => (
-  <>
-    {(['bank', 'provider'] as const).map((kind) => (
+const OutcomeTables = ({ counts }: { counts: OutcomeCounts }) =>
+  counts.bank.length === 0 ? (
+    <Empty of={['No debit has ended in the last 15 minutes']} />
+  ) : (
+    (['bank', 'provider'] as const).map((kind) => (
       <Table
         key={kind}
         label={`Outcomes by ${kind}`}
         columns={outcomeColumns(kind)}
         rows={outcomesOf(counts[kind])}
         keyOf={({ name }) => name}
-      >
-        {kind === 'bank' && <Empty title="No debit has ended in the last 15 minutes" />}
-      </Table>
-    ))}
-  </>
-)
+      />
+    ))
+  )
 
 /** Counts the debits of a sandbox, of which some began yesterday. */
 const SandboxOutcomes = () => {
@@ -98,27 +83,25 @@ const StageOutcomes = () => {
   )
 }
 
-const alarmColumns: Column<RingingAlarm>[] = [
-  { title: 'Alarm', cell: ({ name }) => <code>{name}</code> },
-  { title: 'Since', cell: ({ since }) => <Time at={since} /> },
-  { title: 'Event and action', cell: ({ description }) => description, isWide: true },
-]
+const alarmColumns: Columns<RingingAlarm> = {
+  Alarm: ({ name }) => <code>{name}</code>,
+  Since: ({ since }) => <Time at={since} />,
+  'Event and action': 'description',
+}
 
 const ALARM_POLL_MS = 60_000
 
 const RingingAlarms = () => {
   const load = () => exchange<RingingAlarm[]>('GET', '/console/alarms')
-  const alarms = useLoaded(load, [], { pollMs: ALARM_POLL_MS })
   return (
-    <Panel title="Alarms that ring">
-      <Data of={alarms}>
-        {(rows) => (
-          <Table label="Alarms" columns={alarmColumns} rows={rows} keyOf={({ name }) => name}>
-            <Empty title="No alarm rings" />
-          </Table>
-        )}
-      </Data>
-    </Panel>
+    <TablePanel
+      title="Alarms that ring"
+      label="Alarms"
+      of={useLoaded(load, [], { pollMs: ALARM_POLL_MS })}
+      columns={alarmColumns}
+      keyOf={({ name }) => name}
+      empty={['No alarm rings']}
+    />
   )
 }
 

@@ -1,110 +1,91 @@
 import type { CredentialResult } from '../../../shared/views/operator/credential.ts'
-import { sentence } from '../catalogue-fields.ts'
 import { mayUse, operate } from '../client.ts'
-import { CatalogueAction, OperatorAction } from '../parts/action.tsx'
-import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
-import { type Column, List } from '../parts/table.tsx'
+import { Call, CatalogueCall } from '../parts/call.tsx'
+import { Data, Facts, Panel, Screen } from '../parts/screen.tsx'
+import { type Columns, TablePanel } from '../parts/table.tsx'
 import { Status, Time } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
-import { linkBackTo, place } from '../route.ts'
+import { place } from '../route.ts'
 import { settingTexts } from '../settings-of.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
 /** A provider or a bank: both have settings, credentials and limits. */
 
-type OwnerOption = { provider: string } | { bank: string }
+type Owner = { provider: string } | { bank: string }
 
-const credentialColumns = (onDone: () => void): Column<CredentialResult>[] => [
-  { title: 'Token', cell: ({ last_characters }) => <span class="mono">…{last_characters}</span> },
-  { title: 'Issued', cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: 'Expires', cell: ({ expires_on }) => (expires_on ? <Time at={expires_on} /> : 'never') },
-  {
-    title: 'Status',
-    cell: ({ revoked_at }) =>
-      revoked_at ? (
-        <>
-          revoked <Time at={revoked_at} />
-        </>
-      ) : (
-        <Status value="active" />
-      ),
-  },
-  {
-    title: '',
-    cell: ({ id, last_characters, revoked_at }) =>
-      !revoked_at && (
-        <OperatorAction
-          label="Revoke"
-          isSmall
-          kind="danger"
-          call={['credential', 'revoke', { id }]}
-          only={[]}
-          confirmation={() => <p>Requests with the token …{last_characters} are refused.</p>}
-          done="The credential is revoked."
-          onDone={onDone}
-        />
-      ),
-  },
-]
+const Settings = ({ of }: { of: object }) => <Facts of={Object.fromEntries(settingTexts(of))} />
 
-const Credentials = ({ owner }: { owner: OwnerOption }) => {
-  const watch = { entities: ['credential'] }
-  const credentials = useOperator('credential', 'list', owner, watch)
-  return (
-    <Panel
-      title="Credentials"
-      actions={
-        <OperatorAction
-          label="Issue a credential"
-          call={['credential', 'issue', owner]}
-          only={['expires-on']}
-          done="The credential is issued."
-          onDone={credentials.reload}
-        />
-      }
-    >
-      <List
-        label="Credentials"
-        of={credentials}
-        columns={credentialColumns(credentials.reload)}
-        keyOf={({ id }) => id}
-      >
-        <Empty title="No credentials">Requests need a token.</Empty>
-      </List>
-    </Panel>
-  )
+const columns: Columns<CredentialResult> = {
+  Token: ({ last_characters }) => <span class="mono">…{last_characters}</span>,
+  Issued: 'created_at',
+  Expires: ({ expires_on }) => (expires_on ? <Time at={expires_on} /> : 'never'),
+  Status: ({ revoked_at }) =>
+    revoked_at ? (
+      <>
+        revoked <Time at={revoked_at} />
+      </>
+    ) : (
+      <Status value="active" />
+    ),
+  '': ({ id, last_characters, revoked_at }) =>
+    !revoked_at && (
+      <Call
+        isSmall
+        kind="danger"
+        of={['credential', 'revoke', { id }]}
+        only={[]}
+        confirmation={() => <p>Requests with the token …{last_characters} are refused.</p>}
+        done="The credential is revoked."
+      />
+    ),
 }
 
-const Limits = ({ owner }: { owner: OwnerOption }) => {
+const Credentials = ({ owner }: { owner: Owner }) => (
+  <TablePanel
+    title="Credentials"
+    actions={
+      <Call
+        label="Issue a credential"
+        of={['credential', 'issue', owner]}
+        only={['expires-on']}
+        done="The credential is issued."
+      />
+    }
+    label="Credentials"
+    of={useOperator('credential', 'list', owner, { entities: ['credential'] })}
+    columns={columns}
+    keyOf={({ id }) => id}
+    empty={['No credentials', 'Requests need a token.']}
+  />
+)
+
+const Limits = ({ owner }: { owner: Owner }) => {
   const limits = useOperator('limit', 'show', owner, { entities: ['provider', 'bank'] })
   return (
     <Panel
       title="Limits"
       actions={
-        <OperatorAction
+        <Call
           label="Set a limit"
-          call={['limit', 'set', owner]}
+          of={['limit', 'set', owner]}
           only={['provider' in owner ? 'daily-limit' : 'operation', 'operation', 'per-minute']}
           current={limits.data}
           done="The limit is set."
-          onDone={limits.reload}
         />
       }
     >
-      <Data of={limits}>{(shown) => <Facts rows={settingTexts(shown)} />}</Data>
+      <Data of={limits}>{(shown) => <Settings of={shown} />}</Data>
     </Panel>
   )
 }
 
-/** The screen of each kind: its list, what it shows, and its calls. */
+/** What each kind shows, and its calls. */
 const kinds = {
   provider: {
-    list: ['providers', 'All providers'],
     load: (provider: string): Promise<object> => operate('provider', 'show', { provider }),
     verbs: ['update', 'rotate-request-secret', 'disable', 'enable'],
   },
   bank: {
-    list: ['banks', 'All banks'],
     load: async (bank: string): Promise<object> => {
       const shown = await operate('bank', 'show', { bank })
       if (!mayUse('connector')) return shown
@@ -117,28 +98,26 @@ const kinds = {
 
 const OwnerScreen = ({ kind }: { kind: keyof typeof kinds }) => {
   const { id } = place.value
-  const { list, load, verbs } = kinds[kind]
+  const { load, verbs } = kinds[kind]
   const owner = kind === 'provider' ? { provider: id } : { bank: id }
   const shown = useLoaded(() => load(id), [id], { entities: [kind, 'bank-health'] })
   return (
     <Screen
       title={id}
+      back={[`${kind}s`, `${kind}s`]}
       about={
         <>
-          <a href={linkBackTo(list[0])}>{list[1]}</a> ·{' '}
           <a href={linkTo('debits', '', owner)}>Debits</a> ·{' '}
           <a href={linkTo('changes', '', owner)}>Changes</a>
         </>
       }
       actions={verbs.map((verb) => (
-        <CatalogueAction
+        <CatalogueCall
           key={verb}
-          label={verb === 'update' ? 'Change' : sentence(verb.replaceAll('-', ' '))}
-          call={[kind, verb, owner]}
+          {...(verb === 'update' && { label: 'Change' })}
+          of={[kind, verb, owner]}
           current={shown.data}
-          confirmation={() => null}
-          done="The call was made."
-          onDone={shown.reload}
+          isAsked
         />
       ))}
     >
@@ -146,7 +125,7 @@ const OwnerScreen = ({ kind }: { kind: keyof typeof kinds }) => {
         {(view) => (
           <div class="columns">
             <Panel title="Settings">
-              <Facts rows={settingTexts(view)} />
+              <Settings of={view} />
             </Panel>
             {mayUse('limit') && <Limits owner={owner} />}
           </div>

@@ -1,29 +1,22 @@
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
-import { newAction } from '../parts/action.tsx'
+import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
-import type { Column } from '../parts/table.tsx'
-import { Link, Status, Time } from '../parts/values.tsx'
+import type { Columns } from '../parts/table.tsx'
+import { Link, Two } from '../parts/values.tsx'
 
-const columns: Column<ProviderResult>[] = [
-  {
-    title: 'Provider',
-    cell: ({ id, name }) => (
-      <>
-        <Link to="provider" id={id} />
-        <small class="block">{name}</small>
-      </>
-    ),
-  },
-  { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-  {
-    title: 'Payouts to',
-    cell: ({ settlement_account: account }) =>
-      account && `${account.account_name}, ${account.bank} ${account.account_number}`,
-    isWide: true,
-  },
-  { title: 'Held until', cell: ({ payouts_held_until }) => <Time at={payouts_held_until} /> },
-  { title: 'Daily limit', cell: ({ daily_limit }) => daily_limit, isNumber: true },
-]
+/** Returns the account that a provider is paid to. */
+export const accountText = (provider: ProviderResult | undefined): string | null => {
+  const account = provider?.settlement_account
+  return account ? `${account.account_name}, ${account.bank} ${account.account_number}` : null
+}
+
+const columns: Columns<ProviderResult> = {
+  Provider: ({ id, name }) => <Two of={<Link to="provider" id={id} />} below={name} />,
+  Status: 'status',
+  'Payouts to': { wide: accountText },
+  'Held until': 'payouts_held_until',
+  'Daily limit': 'daily_limit',
+}
 
 /** The payment providers. */
 export const ProvidersScreen = listScreen({
@@ -31,7 +24,14 @@ export const ProvidersScreen = listScreen({
   about: () => 'The payment providers with their settings, credentials and limits.',
   noun: 'provider',
   entities: ['provider'],
-  actions: newAction('provider'),
+  actions: () => (
+    <Call
+      label="New provider"
+      kind="primary"
+      of={['provider', 'create']}
+      done="The provider is created."
+    />
+  ),
   columns,
   keyOf: ({ id }) => id,
   empty: ['No providers yet', '“New provider” creates one.'],

@@ -1,61 +1,56 @@
 import { useState } from 'preact/hooks'
 import type { Finding } from '../../../shared/domain/operator/finding.ts'
 import type { ReconciliationResult } from '../../../shared/views/operator/reconciliation.ts'
+import { sentence } from '../catalogue-fields.ts'
 import { isSandbox, operate } from '../client.ts'
-import { chosenDay, DayFilter } from '../parts/filters.tsx'
-import { Data, Empty, Figures, Panel, Screen } from '../parts/screen.tsx'
+import { chosenDay, dayFilter } from '../parts/filters.tsx'
+import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
 import { Statement } from '../parts/statement.tsx'
-import { type Column, Table } from '../parts/table.tsx'
-import { dayText, Time } from '../parts/values.tsx'
+import { type Columns, Table } from '../parts/table.tsx'
+import { dayText, Mark, Time, Verdict } from '../parts/values.tsx'
 import { useLoaded } from '../use-operator.ts'
 
 const Result = ({ checked, differences }: Finding) => {
-  if (differences > 0) return <span class="status bad">Differences: {differences}</span>
-  return checked > 0 ? (
-    <span class="status good">holds</span>
-  ) : (
-    <span class="status">nothing to check</span>
-  )
+  if (differences > 0) return <Mark tone="bad">Differences: {differences}</Mark>
+  return checked > 0 ? <Mark tone="good">holds</Mark> : <Mark tone="">nothing to check</Mark>
 }
 
-const columns: Column<Finding>[] = [
-  { title: 'No.', cell: ({ number }) => number, isNumber: true },
-  {
-    title: 'Invariant',
-    isWide: true,
-    cell: ({ title, examples }) => (
-      <>
-        {title}
-        {examples.length > 0 && (
-          <ul class="break">
-            {examples.map(({ provider, subject, difference }) => (
-              <li key={`${subject} ${difference}`}>
-                <small>
-                  {provider && `${provider}, `}
-                  <span class="mono">{subject}</span> {difference}
-                </small>
-              </li>
-            ))}
-          </ul>
-        )}
-      </>
-    ),
-  },
-  { title: 'Checked', cell: ({ checked }) => checked, isNumber: true },
-  { title: 'Result', cell: (invariant) => <Result {...invariant} /> },
-]
+const Invariant = ({ title, examples }: Finding) => (
+  <>
+    {title}
+    <ul class="break">
+      {examples.map(({ provider, subject, difference }) => (
+        <li key={`${subject} ${difference}`}>
+          <small>
+            {provider && `${provider}, `}
+            <span class="mono">{subject}</span> {difference}
+          </small>
+        </li>
+      ))}
+    </ul>
+  </>
+)
 
-const isWrong = ({ differences }: Finding): boolean => differences > 0
+const columns: Columns<Finding> = {
+  'No.': 'number',
+  Invariant: { wide: (finding) => <Invariant {...finding} /> },
+  Checked: 'checked',
+  Result: (finding) => <Result {...finding} />,
+}
 
 const Findings = ({ result }: { result: ReconciliationResult }) => {
   const { differences, invariants, completed_debits, held, checked_at } = result
+  const figures = Object.entries(completed_debits).map(([name, amount]) => [
+    `${sentence(name)} (GHS)`,
+    amount,
+  ])
   return (
     <Panel>
       <div class="stack">
         <p>
-          <strong class={`status ${differences === 0 ? 'good' : 'bad'}`}>
+          <Verdict isGood={differences === 0}>
             {differences === 0 ? 'No differences' : `Differences: ${differences}`}
-          </strong>{' '}
+          </Verdict>{' '}
           <span class="muted">
             checked at <Time at={checked_at} />
           </span>
@@ -65,16 +60,13 @@ const Findings = ({ result }: { result: ReconciliationResult }) => {
             A restore holds {held.join(', ')}. Their debits are not checked.
           </p>
         )}
-        <Figures
-          rows={Object.entries(completed_debits).map(([name, amount]) => [
-            `${name[0]?.toUpperCase()}${name.slice(1)} (GHS)`,
-            amount,
-          ])}
-        />
+        <Facts kind="figures" of={Object.fromEntries(figures)} />
         <Table
           label="Invariants"
           columns={columns}
-          rows={[...invariants.filter(isWrong), ...invariants.filter((one) => !isWrong(one))]}
+          rows={invariants.toSorted(
+            (a, b) => Number(b.differences > 0) - Number(a.differences > 0),
+          )}
           keyOf={({ number }) => number}
         />
       </div>
@@ -88,14 +80,13 @@ export const ReconciliationScreen = () => {
   // The check of a large day takes minutes on a stage.
   const [requested, setRequested] = useState(isSandbox() ? date : '')
   const isChecked = isSandbox() || requested === date
-  const check = useLoaded(
-    isChecked ? () => operate('reconciliation', 'run', { date }) : undefined,
-    [date, isChecked],
-  )
+  const load = () => operate('reconciliation', 'run', { date })
+  const check = useLoaded(isChecked ? load : undefined, [date, isChecked])
   return (
     <Screen
       title="Reconciliation"
       about="Recomputes a day from the stored data. Changes nothing."
+      filters={[dayFilter()]}
       actions={
         <button
           type="button"
@@ -106,14 +97,16 @@ export const ReconciliationScreen = () => {
         </button>
       }
     >
-      <DayFilter />
       {isChecked ? (
         <Data of={check}>{(result) => <Findings result={result} />}</Data>
       ) : (
         <Panel>
-          <Empty title={`${dayText(date)} is not checked`}>
-            “Check the day” reads all debits of the day, which can take minutes.
-          </Empty>
+          <Empty
+            of={[
+              `${dayText(date)} is not checked`,
+              '“Check the day” reads all debits of the day, which can take minutes.',
+            ]}
+          />
         </Panel>
       )}
       <Statement date={date} />

@@ -3,29 +3,35 @@ import type { LoggedRequest } from '../../server/live.ts'
 import { curlOf } from '../curl.ts'
 import { requests } from '../live.ts'
 import { Copy } from '../parts/copy.tsx'
-import { Empty, Panel, Screen } from '../parts/screen.tsx'
-import { Code, headersText, prettyJson, Time } from '../parts/values.tsx'
+import { noMatchOf } from '../parts/list.tsx'
+import { headersText, Message } from '../parts/message.tsx'
+import { Empty, type EmptyText, Panel, Screen } from '../parts/screen.tsx'
+import { Mark, prettyJson, Time } from '../parts/values.tsx'
 import { place } from '../route.ts'
 
 const SHOWN_MAX = 200
 
 const classes = ['2', '4', '5'].map((digit) => [digit, `${digit}xx`] as const)
 
-const toneOfStatus = (status: number): string =>
-  status < 300 ? 'good' : status < 500 ? 'warn' : 'bad'
+const toneOfStatus = (status: number) => (status < 300 ? 'good' : status < 500 ? 'warn' : 'bad')
 
-const Message = ({ name, message }: { name: string; message: LoggedRequest['request'] }) => (
-  <div>
-    <h3>{name}</h3>
-    {message.body ? (
-      <Code label={`Body of the ${name.toLowerCase()}`} text={prettyJson(message.body)} />
-    ) : (
-      <small>No body</small>
-    )}
-    <details>
-      <summary>Headers</summary>
-      <Code label={`Headers of the ${name.toLowerCase()}`} text={headersText(message.headers)} />
-    </details>
+const Exchange = ({ entry }: { entry: LoggedRequest }) => (
+  <div class="stack">
+    <Copy
+      label="Copy as curl"
+      text={curlOf(entry, location.origin)}
+      done="Copied. Set TOKEN before you run it."
+    />
+    <div class="columns">
+      {(['request', 'reply'] as const).map((name) => (
+        <Message
+          key={name}
+          name={name === 'request' ? 'Request' : 'Reply'}
+          headers={entry[name].headers}
+          body={prettyJson(entry[name].body)}
+        />
+      ))}
+    </div>
   </div>
 )
 
@@ -35,26 +41,13 @@ const Entry = ({ entry }: { entry: LoggedRequest }) => {
     <li>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
-          <Time at={entry.at} />{' '}
-          <span class={`status ${toneOfStatus(entry.status)}`}>{entry.status}</span>{' '}
+          <Time at={entry.at} /> <Mark tone={toneOfStatus(entry.status)}>{entry.status}</Mark>{' '}
           <span class="mono">
             {entry.method} {entry.target}
           </span>{' '}
           <small>{Math.round(entry.milliseconds)} ms</small>
         </summary>
-        {isOpen && (
-          <div class="stack">
-            <Copy
-              label="Copy as curl"
-              text={curlOf(entry, location.origin)}
-              done="Copied. Set TOKEN before you run it."
-            />
-            <div class="columns">
-              <Message name="Request" message={entry.request} />
-              <Message name="Reply" message={entry.reply} />
-            </div>
-          </div>
-        )}
+        {isOpen && <Exchange entry={entry} />}
       </details>
     </li>
   )
@@ -62,6 +55,8 @@ const Entry = ({ entry }: { entry: LoggedRequest }) => {
 
 const textOf = ({ method, target, request, reply }: LoggedRequest): string =>
   [method, target, request.body, reply.body, headersText(reply.headers)].join('\n').toLowerCase()
+
+const NONE: EmptyText = ['No requests yet', 'Send a request to the API; it appears here at once.']
 
 /** The last 1,000 requests to the API with their replies. */
 export const RequestsScreen = () => {
@@ -77,7 +72,7 @@ export const RequestsScreen = () => {
       about="The last 1,000 requests to the API of this sandbox, with their replies. Tokens are masked."
       filters={[
         { name: 'status', label: 'Status', options: classes },
-        { name: 'find', label: 'Find', placeholder: 'Path, body or request id' },
+        { name: 'find', label: 'Find', type: 'search', placeholder: 'Path, body or request id' },
       ]}
     >
       <Panel title="Newest first">
@@ -88,11 +83,7 @@ export const RequestsScreen = () => {
             ))}
           </ol>
         ) : (
-          <Empty title={requests.value.length > 0 ? 'No request matches' : 'No requests yet'}>
-            {requests.value.length > 0
-              ? 'Clear a filter to see more.'
-              : 'Send a request to the API; it appears here at once.'}
-          </Empty>
+          <Empty of={requests.value.length > 0 ? noMatchOf('request') : NONE} />
         )}
         {matching.length > SHOWN_MAX && (
           <p class="muted">

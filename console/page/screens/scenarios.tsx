@@ -1,58 +1,59 @@
 import { signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import type { ScenarioResult, ScenarioSummary } from '../../server/backend.ts'
 import { exchange, serviceNow } from '../client.ts'
 import { Action } from '../parts/action.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
-import { type Column, List, Table } from '../parts/table.tsx'
-import { Link, Status, Time } from '../parts/values.tsx'
+import { type Columns, Table, TablePanel } from '../parts/table.tsx'
+import { words } from '../parts/values.tsx'
 import { place } from '../route.ts'
 import { useLoaded } from '../use-operator.ts'
 
-type PlayedScenario = { id: number; name: string; at: string; result: ScenarioResult }
+type PlayedScenario = ScenarioResult & { id: number; name: string; ended_at: string }
 
 /** The scenarios that this page has played, newest first. */
 const played = signal<readonly PlayedScenario[]>([])
 
-const others = ({ reference, status, ...rest }: ScenarioResult): ComponentChildren =>
-  Object.entries(rest).map(([name, value]) => (
-    <small key={name} class="block break">
-      {name.replaceAll('_', ' ')}: {typeof value === 'string' ? value : JSON.stringify(value)}
+const Others = ({
+  of: { id, name, ended_at, reference, status, ...rest },
+}: {
+  of: PlayedScenario
+}) =>
+  Object.entries(rest).map(([member, value]) => (
+    <small key={member} class="block break">
+      {words(member)}: {typeof value === 'string' ? value : JSON.stringify(value)}
     </small>
   ))
 
-const playedColumns: Column<PlayedScenario>[] = [
-  { title: 'Scenario', cell: ({ name }) => name },
-  { title: 'Ended', cell: ({ at }) => <Time at={at} /> },
-  { title: 'Debit', cell: ({ result: { reference } }) => <Link id={reference} /> },
-  { title: 'Status', cell: ({ result }) => <Status value={result.status} /> },
-  { title: 'Result', cell: ({ result }) => others(result), isWide: true },
-]
+const playedColumns: Columns<PlayedScenario> = {
+  Scenario: 'name',
+  Ended: 'ended_at',
+  Debit: 'reference',
+  Status: 'status',
+  Result: { wide: (scenario) => <Others of={scenario} /> },
+}
 
 const play = async (name: string): Promise<ScenarioResult> => {
   const reference = place.value.filters.reference?.trim()
   const body = reference ? { reference } : {}
   const result = await exchange<ScenarioResult>('POST', `/sandbox/scenarios/${name}`, body)
-  const at = new Date(serviceNow()).toISOString()
-  played.value = [{ id: played.value.length, name, at, result }, ...played.value]
+  const ended_at = new Date(serviceNow()).toISOString()
+  played.value = [{ ...result, id: played.value.length, name, ended_at }, ...played.value]
   return result
 }
 
-const columns: Column<ScenarioSummary>[] = [
-  {
-    title: 'Play',
-    isWide: true,
-    cell: ({ name }) => (
+const columns: Columns<ScenarioSummary> = {
+  Play: {
+    wide: ({ name }) => (
       <Action
         label={name}
         isSmall
         perform={() => play(name)}
-        done={(result) => `${name}: ${result.reference} is ${result.status}.`}
+        done={({ reference, status }) => `${name}: ${reference} is ${status}.`}
       />
     ),
   },
-  { title: 'Effect', cell: ({ description }) => description, isWide: true },
-]
+  Effect: 'description',
+}
 
 /** The scenarios of a sandbox. */
 export const ScenariosScreen = () => {
@@ -61,7 +62,14 @@ export const ScenariosScreen = () => {
     <Screen
       title="Scenarios"
       about="A scenario plays the customer, the bank and the receiver."
-      filters={[{ name: 'reference', label: 'Debit (optional)', placeholder: 'A new debit' }]}
+      filters={[
+        {
+          name: 'reference',
+          label: 'Debit (optional)',
+          type: 'search',
+          placeholder: 'A new debit',
+        },
+      ]}
     >
       {played.value.length > 0 && (
         <Panel title="Played">
@@ -73,9 +81,7 @@ export const ScenariosScreen = () => {
           />
         </Panel>
       )}
-      <Panel>
-        <List label="Scenarios" of={scenarios} columns={columns} keyOf={({ name }) => name} />
-      </Panel>
+      <TablePanel label="Scenarios" of={scenarios} columns={columns} keyOf={({ name }) => name} />
     </Screen>
   )
 }

@@ -3,52 +3,42 @@ import type { SettlementRunResult } from '../../../shared/views/operator/settlem
 import { isAboveZero, sumOf } from '../amounts.ts'
 import { type CallOptions, isSandbox, operate } from '../client.ts'
 import { dueBatches } from '../due-batches.ts'
-import { OperatorAction } from '../parts/action.tsx'
+import { Call } from '../parts/call.tsx'
 import { chosen, serviceDay } from '../parts/filters.tsx'
 import { listScreen } from '../parts/list.tsx'
 import { Payment } from '../parts/money.tsx'
-import { Data, Figures, Panel } from '../parts/screen.tsx'
-import { type Column, Table } from '../parts/table.tsx'
-import { dayText, Link, Status } from '../parts/values.tsx'
+import { Data, Facts, Panel } from '../parts/screen.tsx'
+import { type Columns, Table } from '../parts/table.tsx'
+import { dayText, Link, Status, Two } from '../parts/values.tsx'
 import { useLoaded } from '../use-operator.ts'
 
 /** Why a batch is not paid, or how it was completed. */
-const Note = ({ batch }: { batch: BatchResult }) => {
-  const { sealed_at, status, net, made_good_by, failure } = batch
+const Note = ({ of: { sealed_at, status, net, made_good_by, failure } }: { of: BatchResult }) => {
   if (made_good_by) {
     return (
-      <small class="block">
+      <>
         offset by <Link id={made_good_by} mayWrap />
-      </small>
+      </>
     )
   }
-  const isBelowZero = status === 'pending' && !isAboveZero(net)
-  const note = sealed_at ? (isBelowZero ? 'waits for later batches' : failure) : 'is being built'
-  return note ? <small class="block">{note}</small> : null
+  if (!sealed_at) return 'is being built'
+  return status === 'pending' && !isAboveZero(net) ? 'waits for later batches' : failure
 }
 
 /** The stored amount is that of the last payout, which may have failed. */
 const paidOf = ({ status, paid }: BatchResult) => (status === 'completed' ? paid : null)
 
-const columns: Column<BatchResult>[] = [
-  { title: 'Batch', cell: ({ id }) => <Link id={id} /> },
-  { title: 'Provider', cell: ({ provider }) => provider },
-  {
-    title: 'Status',
-    cell: (batch) => (
-      <>
-        <Status value={batch.status} />
-        <Note batch={batch} />
-      </>
-    ),
-  },
-  { title: 'Debits', cell: ({ debits }) => debits, isNumber: true },
-  { title: 'Gross', cell: ({ gross }) => gross, isNumber: true },
-  { title: 'Fees', cell: ({ fee }) => fee, isNumber: true },
-  { title: 'Adjustments', cell: ({ adjustments }) => adjustments, isNumber: true },
-  { title: 'Net', cell: ({ net }) => net, isNumber: true },
-  { title: 'Paid', cell: paidOf, isNumber: true },
-]
+const columns: Columns<BatchResult> = {
+  Batch: ({ id }) => <Link id={id} />,
+  Provider: 'provider',
+  Status: (batch) => <Two of={<Status value={batch.status} />} below={<Note of={batch} />} />,
+  Debits: 'debits',
+  Gross: 'gross',
+  Fees: 'fee',
+  Adjustments: 'adjustments',
+  Net: 'net',
+  Paid: { number: paidOf },
+}
 
 const runText = ({ built, paid, unpaid, in_work }: SettlementRunResult): string => {
   const reasons = unpaid.map(
@@ -87,10 +77,10 @@ const Due = ({ values: { date = '', provider } }: { values: CallOptions }) => {
 }
 
 const Run = () => (
-  <OperatorAction
+  <Call
     label="Run a day"
     kind="primary"
-    call={['settlement', 'run']}
+    of={['settlement', 'run']}
     about={`Builds the batches of a day from the debits completed before it, and pays the batches of earlier days.${
       isSandbox() ? ' Tomorrow settles the debits of today.' : ''
     }`}
@@ -107,14 +97,15 @@ const Day = ({ day, batches }: { day: string; batches: readonly BatchResult[] })
   return (
     <Panel title={dayText(day)}>
       <div class="stack">
-        <Figures
-          rows={[
-            ['Gross', sum(({ gross }) => gross)],
-            ['Fees', sum(({ fee }) => fee)],
-            ['Adjustments', sum(({ adjustments }) => adjustments)],
-            ['Net', sum(({ net }) => net)],
-            ['Paid out', sum(paidOf)],
-          ]}
+        <Facts
+          kind="figures"
+          of={{
+            Gross: sum(({ gross }) => gross),
+            Fees: sum(({ fee }) => fee),
+            Adjustments: sum(({ adjustments }) => adjustments),
+            Net: sum(({ net }) => net),
+            'Paid out': sum(paidOf),
+          }}
         />
         <Table
           label={`Batches of ${dayText(day)}`}

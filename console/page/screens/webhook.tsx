@@ -1,118 +1,86 @@
 import type { DeliveryResult } from '../../../shared/views/delivery.ts'
 import type { WebhookResult } from '../../../shared/views/operator/webhook.ts'
 import { serviceNow } from '../client.ts'
-import { OperatorAction } from '../parts/action.tsx'
+import { Call, Redeliver } from '../parts/call.tsx'
 import { ListPanel } from '../parts/list.tsx'
+import { membersOf } from '../parts/members.tsx'
 import { Data, Facts, Panel, Screen } from '../parts/screen.tsx'
-import type { Column } from '../parts/table.tsx'
-import { Status, Time } from '../parts/values.tsx'
-import { linkBackTo, place } from '../route.ts'
+import type { Columns } from '../parts/table.tsx'
+import { Time } from '../parts/values.tsx'
+import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
-import { attemptColumns, debitColumn, eventColumn, pingText } from './webhooks.tsx'
+import { attemptColumns, eventColumns, PingCall } from './webhooks.tsx'
 
-const columns: Column<DeliveryResult>[] = [
-  debitColumn,
-  eventColumn,
-  { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+const columns: Columns<DeliveryResult> = {
+  ...eventColumns,
+  Status: 'status',
   ...attemptColumns,
-  { title: 'Delivered', cell: ({ delivered_at }) => delivered_at && <Time at={delivered_at} /> },
-  {
-    title: '',
-    cell: ({ id }, reload) => (
-      <OperatorAction
-        label="Redeliver"
-        isSmall
-        call={['delivery', 'redeliver', { id: String(id) }]}
-        about="Sends the event to the webhook again."
-        done="The event is sent again."
-        onDone={reload}
-      />
-    ),
-  },
-]
+  Delivered: 'delivered_at',
+  '': ({ id }) => <Redeliver id={id} />,
+}
 
 const Settings = ({ webhook }: { webhook: WebhookResult }) => (
   <Facts
-    rows={[
-      ['URL', <span class="mono">{webhook.url}</span>],
-      ['Health', <Status value={webhook.health} />],
-      ['Failing since', webhook.failing_since && <Time at={webhook.failing_since} />],
-      ['Disabled', webhook.disabled_at && <Time at={webhook.disabled_at} />],
-      ['Recovered', webhook.recovered_at && <Time at={webhook.recovered_at} />],
-      ['Slow', webhook.is_sidelined && 'delivered apart from others'],
-      ['Events', webhook.events?.join(', ') ?? 'all events of a debit'],
-      ['Attempts', webhook.max_attempts ?? 'by event type'],
-      ['Timeout', `${webhook.timeout} s, connection ${webhook.connection_timeout} s`],
-      ['Payload', webhook.payload],
-      ['Old secret until', webhook.previous_until && <Time at={webhook.previous_until} />],
-    ]}
+    of={{
+      ...membersOf(webhook, { URL: 'url', Health: 'health' }),
+      'Failing since': webhook.failing_since && <Time at={webhook.failing_since} />,
+      ...membersOf(webhook, { Disabled: 'disabled_at', Recovered: 'recovered_at' }),
+      Slow: webhook.is_sidelined && 'delivered apart from others',
+      Events: webhook.events?.join(', ') ?? 'all events of a debit',
+      Attempts: webhook.max_attempts ?? 'by event type',
+      Timeout: `${webhook.timeout} s, connection ${webhook.connection_timeout} s`,
+      ...membersOf(webhook, { Payload: 'payload', 'Old secret until': 'previous_until' }),
+    }}
   />
 )
 
-const Calls = ({ provider, webhook, reload }: CallsProps) => {
-  const health = webhook?.health
+type CallsProps = { provider: string; webhook: WebhookResult | undefined }
+
+const Calls = ({ provider, webhook }: CallsProps) => {
   const dayAgo = new Date(serviceNow() - 86_400_000).toISOString()
   return (
     <>
-      <OperatorAction
-        label="Ping"
-        call={['webhook', 'ping', { provider }]}
-        about="Sends a signed ping. A ping concerns no debit."
-        done={pingText}
-        onDone={reload}
-      />
-      {health !== 'healthy' && (
-        <OperatorAction
-          label="Enable"
-          call={['webhook', 'enable', { provider }]}
+      <PingCall provider={provider} />
+      {webhook?.health !== 'healthy' && (
+        <Call
+          of={['webhook', 'enable', { provider }]}
           about="Ends the failing state. New events are delivered again."
           done="The webhook is enabled."
-          onDone={reload}
         />
       )}
-      <OperatorAction
+      <Call
         label="Change"
-        call={['webhook', 'set', { provider }]}
+        of={['webhook', 'set', { provider }]}
         values={{ url: webhook?.url ?? '' }}
         current={webhook}
         about="Changes the given settings only. Another URL replaces the present one."
         done="The webhook is changed."
-        onDone={reload}
       />
-      <OperatorAction
+      <Call
         label="Rotate the secret"
-        call={['webhook', 'rotate-secret', { provider }]}
+        of={['webhook', 'rotate-secret', { provider }]}
         done="The webhook has a new secret."
-        onDone={reload}
       />
-      <OperatorAction
-        label="Recover"
-        call={['delivery', 'recover', { provider }]}
+      <Call
+        of={['delivery', 'recover', { provider }]}
         about="Sends all undelivered events since a time again, at most 14 days ago."
         values={{ since: dayAgo.slice(0, 19).concat('Z') }}
         done={({ deliveries }) => `${deliveries} events are sent again.`}
-        onDone={reload}
       />
     </>
   )
 }
 
-type CallsProps = { provider: string; webhook: WebhookResult | undefined; reload: () => void }
-
 /** One webhook with its newest deliveries. */
 export const WebhookScreen = () => {
   const provider = place.value.id
-  const webhook = useOperator(
-    'webhook',
-    'show',
-    { provider },
-    { entities: ['webhook', 'webhook-health'], key: provider },
-  )
+  const watch = { entities: ['webhook', 'webhook-health'], key: provider }
+  const webhook = useOperator('webhook', 'show', { provider }, watch)
   return (
     <Screen
       title={`Webhook of ${provider}`}
-      about={<a href={linkBackTo('webhooks')}>All webhooks</a>}
-      actions={<Calls provider={provider} webhook={webhook.data} reload={webhook.reload} />}
+      back={['webhooks', 'webhooks']}
+      actions={<Calls provider={provider} webhook={webhook.data} />}
     >
       <Panel title="Settings and health">
         <Data of={webhook}>{(shown) => <Settings webhook={shown} />}</Data>

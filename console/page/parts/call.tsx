@@ -1,0 +1,114 @@
+import type { NounName, OptionsOf, VerbName } from '../../../shared/operator/results.ts'
+import type { ConsoleResult } from '../../server/backend.ts'
+import { catalogueFields, formOf, labelOf, sentence } from '../catalogue-fields.ts'
+import { type CallOptions, mayUse, settings, submit } from '../client.ts'
+import { quoted } from '../curl.ts'
+import { pendingCall } from '../pending.ts'
+import { linkTo } from '../place.ts'
+import { Action, type ActionProps } from './action.tsx'
+import type { Field } from './field.tsx'
+import { DebitPayment } from './money.tsx'
+
+/** The command uses this port by default. */
+const SANDBOX_PORT = '3000'
+
+/** A shell takes such a word without quotes. */
+const PLAIN = /^[\w@%+=:,./-]+$/
+
+const commandOf = (noun: string, verb: string, options: Partial<CallOptions>): string => {
+  const words = Object.entries(options).flatMap(([name, value]) => {
+    // The command reads a secret from its standard input.
+    const isSecret = formOf(noun, verb)?.fields.some(
+      (field) => field.name === name && field.type === 'password',
+    )
+    const word = PLAIN.test(value ?? '') ? value : quoted(value ?? '')
+    return value ? [`--${name} ${isSecret ? '-' : word}`] : []
+  })
+  const { stage, command } = settings.value ?? {}
+  const port = location.port === SANDBOX_PORT ? [] : [`--port ${location.port}`]
+  return [command, noun, verb, ...words, ...(stage ? [`--stage ${stage}`] : port)].join(' ')
+}
+
+type CatalogueCallProps<T> = Omit<ActionProps<T>, 'fields' | 'label'> & {
+  of: readonly [noun: string, verb: string, options?: Partial<CallOptions>]
+  /** By default the verb. */
+  label?: string
+  /** The options that the form has; by default all that the call does not have. */
+  only?: readonly string[]
+  /** The first values of fields. */
+  values?: Partial<CallOptions>
+  /** Texts and choices that differ from those of the catalogue. */
+  texts?: Partial<Record<string, Partial<Field>>>
+  /** The view of the object, whose settings the form changes. */
+  current?: object | undefined
+}
+
+/** A button that runs a verb with the form of the catalogue. Hidden if the operator may not use the noun. */
+export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
+  const { of, only, values, texts = {}, current, about, ...action } = props
+  const [noun, verb, options = {}] = of
+  const { label = labelOf(verb) } = action
+  if (!mayUse(noun as NounName)) return null
+  // Settings can have several requests, each with its fields.
+  const isSetting = verb === 'update' || verb === 'set'
+  if (!isSetting && pendingCall(noun, verb, options)) {
+    return <a href={linkTo('approvals', '', { status: 'pending' })}>{label}: requested</a>
+  }
+  const form = formOf(noun, verb)
+  const fields = catalogueFields(form, { preset: options, only, values, current })
+  return (
+    <Action<T>
+      movesMoney={form?.effect === 'money'}
+      {...action}
+      label={label}
+      about={
+        <>
+          {about ?? `${sentence(form?.summary ?? '')}.`}
+          {form?.approval && ` A stage with approvals asks a second operator ${form.approval}.`}
+        </>
+      }
+      fields={fields.map((field) => ({ ...field, ...texts[field.name] }))}
+      perform={(entered) => submit<T>(noun, verb, { ...options, ...entered })}
+      command={(entered) => commandOf(noun, verb, { ...options, ...entered })}
+    />
+  )
+}
+
+type OptionName<N extends NounName, V extends VerbName<N>> = keyof OptionsOf<N, V> & string
+
+type CallProps<N extends NounName, V extends VerbName<N>> = CatalogueCallProps<
+  ConsoleResult<N, V>
+> & {
+  of: readonly [noun: N, verb: V, options?: Partial<OptionsOf<N, V>>]
+  only?: readonly OptionName<N, V>[]
+  values?: Partial<Record<OptionName<N, V>, string>>
+  texts?: Partial<Record<OptionName<N, V>, Partial<Field>>>
+}
+
+/** A button that runs a verb of the catalogue. */
+export const Call = <N extends NounName, V extends VerbName<N>>(props: CallProps<N, V>) => (
+  <CatalogueCall<ConsoleResult<N, V>> {...props} />
+)
+
+type RefundProps = Pick<ActionProps<never>, 'label' | 'about' | 'isSmall'> & { reference: string }
+
+/** A button that refunds a debit, after its amount and parties. */
+export const RefundCall = ({ reference, ...action }: RefundProps) => (
+  <Call
+    {...action}
+    of={['exception', 'refund', { reference }]}
+    only={['reason', 'despite-note']}
+    confirmation={() => <DebitPayment reference={reference} isRefund />}
+    done="The refund is requested."
+  />
+)
+
+/** A button that delivers an event again. */
+export const Redeliver = ({ id }: { id: number }) => (
+  <Call
+    of={['delivery', 'redeliver', { id: String(id) }]}
+    about="Sends the event to the provider’s webhook again."
+    isSmall
+    done="The event is sent again."
+  />
+)
