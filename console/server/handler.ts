@@ -3,8 +3,9 @@ import * as v from 'valibot'
 import { replyHeaders } from '../../shared/api/reply-headers.ts'
 import { parseJson } from '../../shared/domain/json.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
+import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { pageAssets } from './assets.ts'
-import type { ConsoleBackend, ConsoleSettings, StageWatch } from './backend.ts'
+import type { ConsoleBackend, ConsoleSettings } from './backend.ts'
 import { forms } from './forms.ts'
 import type { Live, LiveEvent } from './live.ts'
 import { operateFully } from './operate.ts'
@@ -77,11 +78,6 @@ export type ConsoleHandler = (
   response: ServerResponse,
 ) => Promise<void>
 
-const WATCHED: Record<string, keyof StageWatch> = {
-  'GET /console/alarms': 'alarms',
-  'GET /console/outcomes': 'outcomes',
-}
-
 /** Keeps proxies and browsers from closing a quiet stream. */
 const HEARTBEAT_MS = 15_000
 
@@ -126,39 +122,40 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
   const refuse = (response: ServerResponse, status: number, message: string): void =>
     reply(response, status, { error: { message } })
 
-  const operate = async (body: Buffer, response: ServerResponse): Promise<void> => {
-    const call = v.safeParse(Call, parseJson(body.toString('utf8')))
-    if (!call.success) return refuse(response, 400, 'A call has noun, verb and options')
+  /** Replies with what a call returns, or with why it is refused or fails. */
+  const replyWith = async (response: ServerResponse, call: () => Promise<OperatorReply>) => {
     try {
-      const result = await operateFully(call.output, backend.operate)
+      const result = await call()
       if ('error' in result) return refuse(response, 422, result.error)
       reply(response, 200, { data: result.result, next_cursor: result.next_cursor })
     } catch (error) {
       refuse(response, 502, (error as Error).message)
     }
   }
+  const reads: Record<string, (() => Promise<unknown>) | undefined> = {
+    'GET /console/settings': () => settingsOf(backend),
+    'GET /console/alarms': backend.watch?.alarms,
+    'GET /console/outcomes': backend.watch?.outcomes,
+  }
+
+  const operate = async (body: Buffer, response: ServerResponse): Promise<void> => {
+    const call = v.safeParse(Call, parseJson(body.toString('utf8')))
+    if (!call.success) return refuse(response, 400, 'A call has noun, verb and options')
+    await replyWith(response, () => operateFully(call.output, backend.operate))
+  }
 
   const files = filesOf(backend.stage)
   return async ({ pathname, host, body }, { method, headers }, response) => {
     const file = Object.hasOwn(files, pathname) ? files[pathname] : undefined
     const route = `${method} ${pathname}`
+    const read = Object.hasOwn(reads, route) ? reads[route] : undefined
     if (file && (method === 'GET' || method === 'HEAD')) {
       const [type, load] = file
       const text = await load()
       const contentType = { 'Content-Type': `${type}; charset=utf-8` }
       response.writeHead(200, { ...pageHeaders, ...contentType }).end(text)
-    } else if (route === 'GET /console/settings') {
-      try {
-        reply(response, 200, { data: await settingsOf(backend) })
-      } catch (error) {
-        refuse(response, 502, (error as Error).message)
-      }
-    } else if (backend.watch && Object.hasOwn(WATCHED, route)) {
-      const { [WATCHED[route] as keyof StageWatch]: read } = backend.watch
-      await read().then(
-        (data) => reply(response, 200, { data }),
-        (error: Error) => refuse(response, 502, error.message),
-      )
+    } else if (read) {
+      await replyWith(response, async () => ({ result: await read() }))
     } else if (route === 'GET /console/live' && backend.live) {
       stream(backend.live, response)
     } else if (route === 'POST /console/operator') {

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { type BulkId, isProgress, PART_REFERENCES } from '../../shared/domain/operator/bulk.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { parseInput } from '../../shared/domain/validation.ts'
-import type { FileParts } from '../../shared/operator/csv-file.ts'
+import type { FileParts, LineError } from '../../shared/operator/csv-file.ts'
 import { reconciliation } from '../../shared/operator/nouns/accounting.ts'
 import type { ResultOf } from '../../shared/operator/results.ts'
 import type { AskStatement, ReplyTo } from '../../shared/operator/statement-file.ts'
@@ -19,63 +19,52 @@ export type LongCall = {
   onRefused?: ((line: string) => void) | undefined
 }
 
+/** Makes the calls that a verb needs, and throws a RefusedCall or a MalformedFile. */
+type LongVerb = (call: ConsoleCall, operate: Operate, long: LongCall) => Promise<OperatorReply>
+
+class RefusedCall extends Error {}
+
+const resultIn = <T>(reply: OperatorReply): T => {
+  if ('error' in reply) throw new RefusedCall(reply.error)
+  return reply.result as T
+}
+
 /** Repeats the call: a check of a large day takes several calls. */
-const reconcile = async (call: ConsoleCall, operate: Operate): Promise<OperatorReply> => {
+const reconcile = async (call: ConsoleCall, operate: Operate) => {
   for (let { options } = call; ; ) {
     const reply = await operate({ ...call, options })
-    if ('error' in reply) return reply
-    const result = reply.result as ResultOf<'reconciliation', 'run'>
+    const result = resultIn<ResultOf<'reconciliation', 'run'>>(reply)
     if (!('run' in result)) return { result: result satisfies LongResults['run'] }
     options = { ...call.options, run: result.run }
   }
 }
 
 /** Reconciles the day first, and passes the differences. */
-const closeDay = async (call: ConsoleCall, operate: Operate): Promise<OperatorReply> => {
+const closeDay: LongVerb = async (call, operate) => {
   const { date = '' } = call.options
   const run = { noun: 'reconciliation', verb: 'run', options: { date } }
-  const reply = await reconcile(run, operate)
-  if ('error' in reply) return reply
-  const { invariants } = reply.result as LongResults['run']
-  const found = invariants.flatMap(({ number, title, differences, examples }) => {
-    const [example] = examples
-    return differences > 0
-      ? [
-          {
-            number,
-            title,
-            differences,
-            example: example ? `${example.subject} ${example.difference}` : null,
-          },
-        ]
-      : []
-  })
+  const { invariants } = (await reconcile(run, operate)).result
+  const found = invariants
+    .filter(({ differences }) => differences > 0)
+    .map(({ number, title, differences, examples: [example] }) => ({
+      ...{ number, title, differences },
+      example: example ? `${example.subject} ${example.difference}` : null,
+    }))
   return operate({ ...call, options: { ...call.options, reconciled: JSON.stringify(found) } })
 }
 
-class RefusedCall extends Error {}
-
-/** Returns what the work with a file returns, or the error of its option. */
-const withFile = async (
-  option: string,
-  work: () => Promise<OperatorReply>,
-): Promise<OperatorReply> => {
-  const { MalformedFile } = await import('../../shared/operator/csv-file.ts')
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof MalformedFile) return { error: `--${option}: ${error.message}` }
-    if (error instanceof RefusedCall) return { error: error.message }
-    throw error
-  }
-}
-
-/** Compares a statement: a file of the operator command, or its bytes as characters from the console. */
-const compare = async (
-  call: ConsoleCall,
-  operate: Operate,
+/** Returns the file of the operator command and its name, or its characters from the console. */
+const fileIn = (
+  text: string,
   { file }: LongCall,
-): Promise<OperatorReply> => {
+  encoding: 'utf8' | 'latin1' = 'utf8',
+): { parts: FileParts; name: string } => ({
+  parts: file ?? [Buffer.from(text, encoding)],
+  name: file ? basename(text) : '-',
+})
+
+/** Compares a statement. The console passes its bytes as characters. */
+const compare: LongVerb = async (call, operate, long) => {
   const parsed = parseInput(reconciliation.verbs.statement.options, call.options)
   if (parsed instanceof Refusal) return { error: explain(parsed) }
   // The packed command also runs on Node 20, which has none.
@@ -83,23 +72,15 @@ const compare = async (
   const { compareFile } = await import('../../shared/operator/statement-file.ts')
   const ask: AskStatement = async (request) => {
     const options = { ...call.options, statement: JSON.stringify(request) }
-    const reply = await operate({ ...call, options })
-    if ('error' in reply) throw new RefusedCall(reply.error)
-    return reply.result as ReplyTo<typeof request>
+    return resultIn<ReplyTo<typeof request>>(await operate({ ...call, options }))
   }
-  return withFile('statement', async () => {
-    const parts = file ?? [Buffer.from(parsed.statement, 'latin1')]
-    const { report, ...rest } = await compareFile({ file: parts, date: parsed.date }, ask)
-    return { result: { ...report, ...rest } satisfies LongResults['statement'] }
-  })
+  const { parts } = fileIn(parsed.statement, long, 'latin1')
+  const { report, ...rest } = await compareFile({ file: parts, date: parsed.date }, ask)
+  return { result: { ...report, ...rest } satisfies LongResults['statement'] }
 }
 
 /** Repeats the call until each object has its outcome, or the call waits for an approval. */
-const finish = async (
-  call: ConsoleCall,
-  operate: Operate,
-  { onProgress }: LongCall,
-): Promise<OperatorReply> => {
+const finish: LongVerb = async (call, operate, { onProgress }) => {
   for (let { options } = call; ; ) {
     const reply = await operate({ ...call, options })
     if ('error' in reply || !isProgress(reply.result)) return reply
@@ -110,81 +91,60 @@ const finish = async (
   }
 }
 
-/** Uploads the references of a file first, if the call has one. */
-const onDebits = async (
-  call: ConsoleCall,
-  operate: Operate,
-  long: LongCall,
-): Promise<OperatorReply> => {
-  const { file: path, ...others } = call.options
-  if (path === undefined || others.bulk !== undefined) return finish(call, operate, long)
-  const { readReferences } = await import('../../shared/operator/references-file.ts')
-  return withFile('file', async () => {
-    const references = await readReferences(long.file ?? [Buffer.from(path, 'utf8')])
-    let bulk: BulkId | undefined
-    for (let n = 0; n * PART_REFERENCES < references.length; n += 1) {
-      const start = n * PART_REFERENCES
-      const rows = JSON.stringify(references.slice(start, start + PART_REFERENCES))
-      const options = { ...(bulk && { bulk }), n: String(n), rows }
-      const reply = await operate({ ...call, verb: 'upload', options })
-      if ('error' in reply) return reply
-      bulk = (reply.result as ResultOf<'exception', 'upload'>).bulk
-    }
-    const options = { ...others, file: long.file ? basename(path) : '-', bulk: String(bulk) }
-    return finish({ ...call, options }, operate, long)
-  })
+/** Rows of a file, with the other options of their upload. */
+type UploadPart = {
+  rows: readonly unknown[]
+  options?: Record<string, string>
+  refused?: LineError[]
 }
 
-/** Uploads the accounts of a file in parts, then imports them. */
-const importCustomers = async (
-  call: ConsoleCall,
-  operate: Operate,
-  long: LongCall,
-): Promise<OperatorReply> => {
-  const { file: path = '', ...others } = call.options
-  if (others.bulk !== undefined) return finish(call, operate, long)
-  const { readCustomers } = await import('../../shared/operator/customers-file.ts')
-  return withFile('file', async () => {
+/** Uploads the rows of the file in parts, if the call has one, then runs the call. */
+const withUpload =
+  (read: (file: FileParts, call: ConsoleCall) => AsyncIterable<UploadPart>): LongVerb =>
+  async (call, operate, long) => {
+    const { file: text, ...others } = call.options
+    if (text === undefined || others.bulk !== undefined) return finish(call, operate, long)
+    const { parts, name } = fileIn(text, long)
     let bulk: BulkId | undefined
     let [n, processed] = [0, 0]
-    for await (const part of readCustomers(long.file ?? [Buffer.from(path, 'utf8')])) {
-      const rows = JSON.stringify(part.rows)
-      const refused = String(part.refused.length)
-      const options = {
-        bank: others.bank ?? '',
-        ...(bulk && { bulk }),
-        n: String(n),
-        rows,
-        refused,
-      }
+    for await (const { rows, options: own, refused = [] } of read(parts, call)) {
+      const options = { ...own, ...(bulk && { bulk }), n: String(n), rows: JSON.stringify(rows) }
       const reply = await operate({ ...call, verb: 'upload', options })
-      if ('error' in reply) return reply
-      for (const { line, reason } of part.refused) long.onRefused?.(`line ${line}: ${reason}`)
-      bulk = (reply.result as ResultOf<'customer', 'upload'>).bulk
+      bulk = resultIn<ResultOf<'customer' | 'exception', 'upload'>>(reply).bulk
+      for (const { line, reason } of refused) long.onRefused?.(`line ${line}: ${reason}`)
       n += 1
-      processed += part.rows.length
+      processed += rows.length
       if (n % 20 === 0) long.onProgress?.(processed)
     }
-    const options = { ...others, file: long.file ? basename(path) : '-', bulk: String(bulk) }
+    const options = { ...others, file: name, bulk: String(bulk) }
     return finish({ ...call, options }, operate, long)
-  })
-}
+  }
+
+const onDebits = withUpload(async function* (file) {
+  const { readReferences } = await import('../../shared/operator/references-file.ts')
+  const references = await readReferences(file)
+  for (let start = 0; start < references.length; start += PART_REFERENCES) {
+    yield { rows: references.slice(start, start + PART_REFERENCES) }
+  }
+})
+
+const importCustomers = withUpload(async function* (file, { options: { bank = '' } }) {
+  const { readCustomers } = await import('../../shared/operator/customers-file.ts')
+  for await (const part of readCustomers(file)) {
+    yield { ...part, options: { bank, refused: String(part.refused.length) } }
+  }
+})
 
 /** Reads the holidays of a file. */
-const setCalendar = async (
-  call: ConsoleCall,
-  operate: Operate,
-  { file }: LongCall,
-): Promise<OperatorReply> => {
-  const { file: path = '', year = '' } = call.options
+const setCalendar: LongVerb = async (call, operate, long) => {
+  const { file: text = '', year = '' } = call.options
   const { readCalendar } = await import('../../shared/operator/calendar-file.ts')
-  return withFile('file', async () => {
-    const days = JSON.stringify(await readCalendar(year, file ?? [Buffer.from(path, 'utf8')]))
-    return operate({ ...call, options: { year, file: file ? basename(path) : '-', days } })
-  })
+  const { parts, name } = fileIn(text, long)
+  const days = JSON.stringify(await readCalendar(year, parts))
+  return operate({ ...call, options: { year, file: name, days } })
 }
 
-const longVerbs: Record<string, typeof compare> = {
+const longVerbs: Record<string, LongVerb> = {
   'reconciliation run': reconcile,
   'reconciliation statement': compare,
   'day close': closeDay,
@@ -196,12 +156,20 @@ const longVerbs: Record<string, typeof compare> = {
 }
 
 /** Runs a verb for the console and the operator command, also one that takes several calls. */
-export const operateFully = (
+export const operateFully = async (
   call: ConsoleCall,
   operate: Operate,
   long: LongCall = {},
 ): Promise<OperatorReply> => {
   const name = `${call.noun} ${call.verb}`
   const perform = Object.hasOwn(longVerbs, name) ? longVerbs[name] : undefined
-  return perform ? perform(call, operate, long) : operate(call)
+  if (!perform) return operate(call)
+  try {
+    return await perform(call, operate, long)
+  } catch (error) {
+    if (error instanceof RefusedCall) return { error: error.message }
+    const { MalformedFile } = await import('../../shared/operator/csv-file.ts')
+    if (!(error instanceof MalformedFile)) throw error
+    return { error: `--${call.verb === 'statement' ? 'statement' : 'file'}: ${error.message}` }
+  }
 }
