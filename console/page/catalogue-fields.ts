@@ -1,7 +1,18 @@
-import type { VerbForm } from '../server/backend.ts'
+import type { FormField, VerbForm } from '../server/backend.ts'
 import { settings } from './client.ts'
-import type { Field } from './parts/field.tsx'
 import { settingOf } from './settings-of.ts'
+
+/** Values with their labels; a value alone is its label. */
+export type Choices = readonly (string | readonly [value: string, label: string])[]
+
+/** A field of a form: an option of the catalogue with its value, or one of the page. */
+export type Field = Pick<FormField, 'name'> &
+  Partial<Omit<FormField, 'choices'>> & {
+    /** By default the name. */
+    label?: string
+    value?: string | undefined
+    choices?: Choices
+  }
 
 type FormContent = {
   /** The options that the call has anyway. */
@@ -27,17 +38,12 @@ export const catalogueFields = (
 ): Field[] =>
   (form?.fields ?? [])
     .filter(({ name }) => preset[name] === undefined && (!only || only.includes(name)))
-    .map(({ name, meaning, isRequired, choices, placeholder, type, object }) => {
-      const now = settingOf(current, name)
+    .map((field) => {
+      const now = settingOf(current, field.name)
+      const meaning = sentence(field.meaning)
       return {
-        name,
-        label: labelOf(name),
-        hint: now === undefined ? sentence(meaning) : `Now ${now}. ${sentence(meaning)}`,
-        value: values[name],
-        options: choices,
-        object,
-        type,
-        placeholder: type === 'text' ? placeholder : undefined,
-        isOptional: !isRequired,
+        ...field,
+        value: values[field.name],
+        meaning: now === undefined ? meaning : `Now ${now}. ${meaning}`,
       }
     })

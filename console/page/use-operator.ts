@@ -96,3 +96,25 @@ export const useOperator = <
     mayUse(noun) ? () => operate(noun, verb, options) : undefined,
     watch,
   )
+
+type Run = {
+  isRunning: boolean
+  /** That of the last work. */
+  error: Error | undefined
+  run: (work: () => Promise<void>) => void
+}
+
+/** Runs the work of a button or a form. */
+export const useRun = (): Run => {
+  const [state, setState] = useState<Pick<Run, 'isRunning' | 'error'>>(IDLE)
+  const run = (work: () => Promise<void>): void => {
+    setState({ ...IDLE, isRunning: true })
+    work().then(
+      () => setState(IDLE),
+      (error: Error) => setState({ ...IDLE, error }),
+    )
+  }
+  return { ...state, run }
+}
+
+const IDLE = { isRunning: false, error: undefined }

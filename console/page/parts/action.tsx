@@ -1,11 +1,13 @@
 import type { ComponentChildren, TargetedEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
+import type { Field } from '../catalogue-fields.ts'
 import { type CallOptions, isSandbox, settings } from '../client.ts'
 import { refresh } from '../live.ts'
 import { addPending } from '../pending.ts'
+import { useRun } from '../use-operator.ts'
 import { CopiedText } from './copy.tsx'
-import { contentsOf, type Field, Input, valuesOf } from './field.tsx'
+import { contentsOf, Input, valuesOf } from './field.tsx'
 import { Modal } from './modal.tsx'
 import { showSecrets } from './result.tsx'
 import { Failure } from './screen.tsx'
@@ -39,19 +41,19 @@ type PerformedProps<T> = ActionProps<T> & {
 }
 
 type DialogProps = Omit<PerformedProps<never>, 'perform' | 'done' | 'onDone'> & {
-  isRunning: boolean
-  error: Error | undefined
+  act: (values: CallOptions) => Promise<void>
   onClose: () => void
-  onSubmit: (values: CallOptions) => void
 }
 
-const Dialog = ({ label, isRunning, error, onClose, onSubmit, ...props }: DialogProps) => {
+const Dialog = ({ label, act, onClose, ...props }: DialogProps) => {
   const { about, fields = [], movesMoney = false, confirmation, command } = props
+  const { isRunning, error, run } = useRun()
   const initial = Object.fromEntries(fields.map(({ name, value = '' }) => [name, value]))
   const [values, setValues] = useState<CallOptions>(initial)
   const submit = (event: TargetedEvent<HTMLFormElement>): void => {
     event.preventDefault()
-    void contentsOf(event.currentTarget).then(onSubmit)
+    const form = event.currentTarget
+    run(async () => act(await contentsOf(form)))
   }
   return (
     <Modal title={label} onClose={onClose}>
@@ -88,50 +90,32 @@ export function Action<T>(props: PerformedProps<T>) {
   const { perform, onDone, done = 'The call was made.', ...shown } = props
   const { label, fields = [], confirmation, isAsked, kind = '', isSmall } = shown
   const [isOpen, setOpen] = useState(false)
-  const [isRunning, setRunning] = useState(false)
-  const [error, setError] = useState<Error>()
+  const { isRunning, run } = useRun()
   const isDialog = isAsked || kind === 'danger' || confirmation || fields.length > 0 || !isSandbox()
-
-  const run = async (options: CallOptions): Promise<void> => {
-    setRunning(true)
-    setError(undefined)
-    try {
-      const result = await perform(options)
-      setOpen(false)
-      const request = approvalIn(result)
-      if (request) {
-        addPending(request)
-        return showToast(`Request ${request.id} waits for a second operator. See Approvals.`)
-      }
-      showSecrets(result)
-      showToast(typeof done === 'string' ? done : done(result as Done<T>))
-      refresh()
-      onDone?.(result as Done<T>)
-    } catch (thrown) {
-      if (isDialog) setError(thrown as Error)
-      else showFailure(thrown as Error)
-    } finally {
-      setRunning(false)
+  const act = async (options: CallOptions): Promise<void> => {
+    const result = await perform(options)
+    setOpen(false)
+    const request = approvalIn(result)
+    if (request) {
+      addPending(request)
+      return showToast(`Request ${request.id} waits for a second operator. See Approvals.`)
     }
+    showSecrets(result)
+    showToast(typeof done === 'string' ? done : done(result as Done<T>))
+    refresh()
+    onDone?.(result as Done<T>)
   }
-  const open = (): void => {
-    setError(undefined)
-    setOpen(true)
-  }
-  const close = (): void => setOpen(false)
   return (
     <>
       <button
         type="button"
         class={`${kind} ${isSmall ? 'small' : ''}`}
         disabled={isRunning}
-        onClick={() => (isDialog ? open() : void run({}))}
+        onClick={() => (isDialog ? setOpen(true) : run(() => act({}).catch(showFailure)))}
       >
         {label}
       </button>
-      {isOpen && (
-        <Dialog {...shown} isRunning={isRunning} error={error} onClose={close} onSubmit={run} />
-      )}
+      {isOpen && <Dialog {...shown} act={act} onClose={() => setOpen(false)} />}
     </>
   )
 }

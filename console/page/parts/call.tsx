@@ -1,12 +1,11 @@
 import type { NounName, OptionsOf, VerbName } from '../../../shared/operator/results.ts'
 import type { ConsoleResult } from '../../server/backend.ts'
-import { catalogueFields, formOf, labelOf, sentence } from '../catalogue-fields.ts'
+import { catalogueFields, type Field, formOf, labelOf, sentence } from '../catalogue-fields.ts'
 import { type CallOptions, mayUse, settings, submit } from '../client.ts'
 import { quoted } from '../curl.ts'
 import { pendingCall } from '../pending.ts'
 import { linkTo } from '../place.ts'
 import { Action, type ActionProps } from './action.tsx'
-import type { Field } from './field.tsx'
 import { DebitPayment } from './money.tsx'
 
 /** The command uses this port by default. */

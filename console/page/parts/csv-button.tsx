@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRun } from '../use-operator.ts'
 import { showFailure } from './toasts.tsx'
 
 /** A result too large for a reply is downloaded from a URL. */
@@ -17,21 +17,18 @@ type CsvButtonProps = { label?: string; name: string; load: () => Promise<CsvRep
 
 /** Downloads a CSV file. */
 export const CsvButton = ({ label = 'Download CSV', name, load }: CsvButtonProps) => {
-  const [isRunning, setRunning] = useState(false)
-  const run = async (): Promise<void> => {
-    setRunning(true)
-    try {
-      const reply = await load()
-      if (typeof reply === 'string') save(name, reply)
-      else location.assign('url' in reply ? reply.url : reply.download)
-    } catch (error) {
-      showFailure(error as Error)
-    } finally {
-      setRunning(false)
-    }
+  const { isRunning, run } = useRun()
+  const download = async (): Promise<void> => {
+    const reply = await load()
+    if (typeof reply === 'string') save(name, reply)
+    else location.assign('url' in reply ? reply.url : reply.download)
   }
   return (
-    <button type="button" disabled={isRunning} onClick={() => void run()}>
+    <button
+      type="button"
+      disabled={isRunning}
+      onClick={() => run(() => download().catch(showFailure))}
+    >
       {label}
     </button>
   )

@@ -17,7 +17,7 @@ const failures: Record<FailureCode, string> = {
 }
 
 const codes = Object.entries(failures).map(([code, text]) => [text, code] as const)
-const failure = { name: 'reason', label: 'Failure code', options: codes }
+const failure = { name: 'reason', label: 'Failure code', choices: codes }
 
 /** The outcomes of an open debit. */
 const outcomes = [

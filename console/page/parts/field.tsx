@@ -1,48 +1,29 @@
 import { useId } from 'preact/hooks'
-import type { FormField } from '../../server/backend.ts'
+import { type Field, labelOf } from '../catalogue-fields.ts'
 import type { CallOptions } from '../client.ts'
-import { type Choices, type ObjectKind, Options, useObjects } from './filters.tsx'
-
-export type Field = {
-  name: string
-  label: string
-  /** The meaning, below the input. */
-  hint?: string | undefined
-  value?: string | undefined
-  /** Without choices or objects the field is text. */
-  options?: Choices | undefined
-  object?: ObjectKind | undefined
-  type?: FormField['type'] | undefined
-  placeholder?: string | undefined
-  isOptional?: boolean | undefined
-}
+import { Options, useObjects } from './filters.tsx'
 
 export const Input = ({ field }: { field: Field }) => {
-  const { name, label, hint, value = '', object, type = 'text', isOptional } = field
+  const { name, label = labelOf(name), meaning, value = '', object, type = 'text' } = field
+  const { placeholder = '', isRequired = true } = field
   const id = useId()
   const loaded = useObjects(object)
-  const options = field.options ?? (object && (loaded ?? []))
-  // Each type has its own attributes, of which none is used.
-  const typed = { type } as { type: 'text' }
-  const input = { id, name, required: !isOptional, 'aria-describedby': `${id}-hint` }
+  const choices = field.choices ?? (object && (loaded ?? []))
+  // Each type has its own attributes, of which only that of a text is used.
+  const typed = { type, ...(type === 'text' && { placeholder }) } as { type: 'text' }
+  const input = { id, name, required: isRequired, 'aria-describedby': `${id}-hint` }
   return (
     <div class="field">
-      <label htmlFor={id}>{isOptional ? `${label} (optional)` : label}</label>
-      {options ? (
+      <label htmlFor={id}>{isRequired ? label : `${label} (optional)`}</label>
+      {choices ? (
         <select {...input}>
-          {isOptional && <option value="" />}
-          <Options of={options} selected={value} />
+          {!isRequired && <option value="" />}
+          <Options of={choices} selected={value} />
         </select>
       ) : (
-        <input
-          {...input}
-          {...typed}
-          autocomplete="off"
-          placeholder={field.placeholder ?? ''}
-          defaultValue={value}
-        />
+        <input {...input} {...typed} autocomplete="off" defaultValue={value} />
       )}
-      <small id={`${id}-hint`}>{hint}</small>
+      <small id={`${id}-hint`}>{meaning}</small>
     </div>
   )
 }

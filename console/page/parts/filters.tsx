@@ -1,13 +1,12 @@
 import type { TargetedEvent } from 'preact'
 import { useId } from 'preact/hooks'
+import type { FormField } from '../../server/backend.ts'
+import { type Choices, labelOf } from '../catalogue-fields.ts'
 import { mayUse, operate, serviceNow } from '../client.ts'
 import { place, setFilters } from '../route.ts'
 import { useCall } from '../use-operator.ts'
 
 /** Controls that store their value in the address. */
-
-/** Values with their labels; a value alone is its label. */
-export type Choices = readonly (string | readonly [value: string, label: string])[]
 
 export const Options = ({ of, selected }: { of: Choices; selected?: string }) =>
   of.map((choice) => {
@@ -25,7 +24,7 @@ const objects = {
     (await operate('bank', 'list', {})).map(({ identifier, name }) => [identifier, name] as const),
 } satisfies Record<string, () => Promise<Choices>>
 
-export type ObjectKind = keyof typeof objects
+type ObjectKind = keyof typeof objects
 
 /** Loads the objects of a kind as choices. */
 export const useObjects = (kind: ObjectKind | undefined): Choices | undefined =>
@@ -33,15 +32,16 @@ export const useObjects = (kind: ObjectKind | undefined): Choices | undefined =>
 
 export type FilterProps = {
   name: string
-  label: string
-  /** Before they are loaded, the value in the address is the only option. */
-  options?: Choices | undefined
-  /** The options are the objects that exist. */
-  object?: ObjectKind | undefined
-  /** The option without a value in the address; by default all. */
+  /** By default the name. */
+  label?: string
+  /** Before they are loaded, the value in the address is the only choice. */
+  choices?: Choices
+  /** The choices are the objects that exist. */
+  object?: ObjectKind
+  /** The choice without a value in the address; by default all. */
   initial?: string
   /** By default a choice. */
-  type?: 'date' | 'search' | undefined
+  type?: FormField['type'] | 'search'
   placeholder?: string
 }
 
@@ -49,27 +49,27 @@ export type FilterProps = {
 export const limitFilter: FilterProps = {
   name: 'limit',
   label: 'Page of',
-  options: ['100', '500', '1000'],
+  choices: ['100', '500', '1000'],
   initial: '100',
 }
 
-const Filter = ({ name, label, object, initial = '', placeholder, type, ...own }: FilterProps) => {
+const Filter = ({ name, label, choices, object, initial = '', type, ...text }: FilterProps) => {
   const loaded = useObjects(object)
   const chosen = place.value.filters[name]
   const value = chosen ?? initial
   const set = ({ currentTarget }: TargetedEvent<HTMLInputElement | HTMLSelectElement>): void =>
     setFilters({ [name]: currentTarget.value || undefined })
   const id = useId()
-  const typed = { type } as object
+  const typed = { type, ...text } as object
   return (
     <div class="field">
-      <label htmlFor={id}>{label}</label>
-      {type ? (
-        <input id={id} {...typed} value={value} placeholder={placeholder ?? ''} onInput={set} />
+      <label htmlFor={id}>{label ?? labelOf(name)}</label>
+      {type === 'date' || type === 'search' ? (
+        <input id={id} {...typed} value={value} onInput={set} />
       ) : (
         <select id={id} value={value} onChange={set}>
           {!initial && <option value="">All</option>}
-          <Options of={own.options ?? loaded ?? (chosen ? [chosen] : [])} selected={value} />
+          <Options of={choices ?? loaded ?? (chosen ? [chosen] : [])} selected={value} />
         </select>
       )}
     </div>

@@ -1,13 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import type { NounName, ResultOf } from '../../../shared/operator/results.ts'
+import type { FormField } from '../../server/backend.ts'
 import { formOf, labelOf } from '../catalogue-fields.ts'
 import { type CallOptions, type ListPage, listPage, mayUse } from '../client.ts'
 import { linkTo } from '../place.ts'
 import { place, setFilters } from '../route.ts'
 import { type Loaded, useCall } from '../use-operator.ts'
-import { chosen, type FilterProps, Filters, limitFilter } from './filters.tsx'
+import { chosen, Filters, limitFilter } from './filters.tsx'
+import type { Columns } from './members.tsx'
 import { Data, Empty, type EmptyText, Panel, Screen } from './screen.tsx'
-import { type Columns, Table } from './table.tsx'
+import { Table } from './table.tsx'
 
 /** Lists of the catalogue: their filters are the options of `list`, and the address holds their values. */
 
@@ -37,47 +39,40 @@ type ListRow<T> = {
   actions?: () => ComponentChildren
 }
 
-/** Returns the controls of a list: a text is set by the search, and a button removes it. */
-const controlsOf = (noun: NounName, preset: CallOptions = {}) => {
+/** The options of a list that the address can hold. */
+const optionsOf = (noun: NounName, preset: CallOptions = {}) => {
   const fields = (formOf(noun, 'list')?.fields ?? []).filter(({ name }) => !(name in preset))
-  const pages = ['cursor', 'limit']
-  const own = fields
-    .filter(({ name }) => !pages.includes(name))
-    .map(({ name, choices, object, type }) => ({
-      isText: !choices && !object && type === 'text',
-      filter: { name, label: labelOf(name), options: choices, object } satisfies FilterProps,
-      type: type === 'date' ? type : undefined,
-    }))
+  const filters = fields.filter(({ name }) => name !== 'cursor' && name !== 'limit')
+  const isText = ({ choices, object, type }: FormField) => !choices && !object && type === 'text'
   return {
     names: fields.map(({ name }) => name),
-    ownNames: own.map(({ filter }) => filter.name),
-    texts: own.flatMap(({ isText, filter }) => (isText ? [filter] : [])),
-    filters: [
-      ...own.flatMap(({ isText, filter, type }) => (isText ? [] : [{ ...filter, type }])),
-      ...(own.length < fields.length ? [limitFilter] : []),
+    filters,
+    /** A text is set by the search, and a button removes it. */
+    texts: filters.filter(isText),
+    controls: [
+      ...filters.filter((field) => !isText(field)),
+      ...(filters.length < fields.length ? [limitFilter] : []),
     ],
   }
 }
 
 /** Loads the page of a list that the address names. */
 const useList = <T,>({ noun, options, entities = [] }: ListRow<T>): Loaded<ListPage<T>> => {
-  const call: CallOptions = {
-    ...options,
-    ...(chosen(...controlsOf(noun, options).names) as CallOptions),
-  }
+  const entered = chosen(...optionsOf(noun, options).names) as CallOptions
+  const call = { ...options, ...entered }
   const load = () => listPage<T>(noun, call)
   return useCall([noun, 'list', call, 'page'], mayUse(noun) ? load : undefined, { entities })
 }
 
 const Controls = ({ noun, options }: { noun: NounName; options: CallOptions | undefined }) => {
-  const { filters, texts } = controlsOf(noun, options)
+  const { controls, texts } = optionsOf(noun, options)
   const set = texts.filter(({ name }) => place.value.filters[name])
   return (
     <>
-      <Filters of={filters} />
+      <Filters of={controls} />
       {set.length > 0 && (
         <div class="row">
-          {set.map(({ name, label }) => (
+          {set.map(({ name }) => (
             <button
               key={name}
               type="button"
@@ -85,7 +80,7 @@ const Controls = ({ noun, options }: { noun: NounName; options: CallOptions | un
               title="Remove this filter"
               onClick={() => setFilters({ [name]: undefined })}
             >
-              {label}: <strong>{place.value.filters[name]}</strong> ✕
+              {labelOf(name)}: <strong>{place.value.filters[name]}</strong> ✕
             </button>
           ))}
         </div>
@@ -102,7 +97,7 @@ export const noMatchOf = (row: string): EmptyText => [
 
 const Page = <T extends object>({ of, ...list }: ListRow<T> & { of: Loaded<ListPage<T>> }) => {
   const { noun, options, label, row = noun, empty, draw, noMatch = () => noMatchOf(row) } = list
-  const isFiltered = Object.keys(chosen(...controlsOf(noun, options).ownNames)).length > 0
+  const isFiltered = optionsOf(noun, options).filters.some(({ name }) => place.value.filters[name])
   const { screen, id, filters } = place.value
   const pageAt = (cursor?: string): string => linkTo(screen, id, { ...filters, cursor })
   return (

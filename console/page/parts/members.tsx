@@ -16,8 +16,6 @@ const LOOKS: Record<string, (text: string) => ComponentChildren> = {
   health: status,
   made_good_by: link,
   payable_on: dayText,
-  payouts_held_until: time,
-  previous_until: time,
   reference: (id) => <Link id={id} />,
   requested_by: mono,
   status,
@@ -32,22 +30,30 @@ const NUMBERS =
 /** Long texts use the whole width of a card. */
 const LONG = /^(?:description|detail|narration|outcome|partner_reference|reason|summary|url)$/
 
-export const kindOf = (member: string): 'number' | 'wide' | '' => {
-  if (NUMBERS.test(member)) return 'number'
-  return LONG.test(member) ? 'wide' : ''
-}
+type Cell<T> = (view: T) => ComponentChildren
+type Column<T> = (keyof T & string) | Cell<T> | { number: Cell<T> } | { wide: Cell<T> }
 
-export const showMember = <T extends object>(view: T, member: keyof T & string) => {
-  const value = view[member]
+/** By title: a member, or a cell of its own. The column without a title has the actions. */
+export type Columns<T> = Record<string, Column<T>>
+
+const showMember = <T extends object>(view: T, member: keyof T & string): ComponentChildren => {
+  const value: unknown = view[member]
   if (typeof value !== 'string') return value as ComponentChildren
-  return /^(?:.*_)?(?:at|time)$/.test(member) ? time(value) : (LOOKS[member]?.(value) ?? value)
+  return /(?:^|_)(?:at|since|until)$|^time$/.test(member)
+    ? time(value)
+    : (LOOKS[member]?.(value) ?? value)
 }
 
-/** Returns members of a view by their titles. */
-export const membersOf = <T extends object>(
-  view: T,
-  members: Record<string, keyof T & string>,
-): Record<string, ComponentChildren> =>
-  Object.fromEntries(
-    Object.entries(members).map(([title, member]) => [title, showMember(view, member)]),
-  )
+type ShownColumn<T> = { title: string; kind: 'number' | 'wide' | ''; cell: Cell<T> }
+
+export const columnsIn = <T extends object>(columns: Columns<T>): ShownColumn<T>[] =>
+  Object.entries(columns).map(([title, column]) => {
+    if (typeof column === 'function') return { title, kind: '', cell: column }
+    if (typeof column === 'object') {
+      return 'number' in column
+        ? { title, kind: 'number', cell: column.number }
+        : { title, kind: 'wide', cell: column.wide }
+    }
+    const kind = NUMBERS.test(column) ? 'number' : LONG.test(column) ? 'wide' : ''
+    return { title, kind, cell: (view) => showMember(view, column) }
+  })

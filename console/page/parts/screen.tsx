@@ -54,7 +54,7 @@ type FactsProps = { of: Record<string, ComponentChildren>; kind?: 'facts' | 'fig
 export const Facts = ({ of, kind = 'facts' }: FactsProps) => (
   <dl class={kind}>
     {Object.entries(of)
-      .filter(([, value]) => value === 0 || Boolean(value))
+      .filter(([, value]) => value === 0 || (Array.isArray(value) ? value.length > 0 : value))
       .map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

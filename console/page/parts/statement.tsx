@@ -3,11 +3,13 @@ import { useState } from 'preact/hooks'
 import type { StatementExample, StatementReport } from '../../../shared/domain/banks/statement.ts'
 import type { LongResults } from '../../server/backend.ts'
 import { isSandbox, operate } from '../client.ts'
+import { useRun } from '../use-operator.ts'
 import { CsvButton } from './csv-button.tsx'
 import { contentsOf } from './field.tsx'
 import { Options, useObjects } from './filters.tsx'
+import type { Columns } from './members.tsx'
 import { Empty, type EmptyText, Facts, Failure, Panel } from './screen.tsx'
-import { type Columns, Table } from './table.tsx'
+import { Table } from './table.tsx'
 import { dayText, Verdict } from './values.tsx'
 
 /** The groups of a comparison, and whose amounts the sum has. */
@@ -88,25 +90,18 @@ export const Statement = ({ date }: { date: string }) => {
   const banks = useObjects('bank') ?? []
   const [chosen, setChosen] = useState<string>()
   const bank = chosen ?? banks[0]?.[0] ?? ''
-  const [isRunning, setRunning] = useState(false)
   const [compared, setCompared] = useState<Compared>()
-  const [error, setError] = useState<Error>()
-  const isShown = compared?.bank === bank && compared.date === date
-  const submit = async (event: TargetedEvent<HTMLFormElement>): Promise<void> => {
+  const { isRunning, error, run } = useRun()
+  const isShown = compared?.bank === bank && compared.date === date && !isRunning && !error
+  const compare = async (form: HTMLFormElement): Promise<void> => {
+    const { statement = '' } = await contentsOf(form)
+    const result = await operate('reconciliation', 'statement', { bank, date, statement })
+    setCompared({ bank, date, result })
+  }
+  const submit = (event: TargetedEvent<HTMLFormElement>): void => {
     event.preventDefault()
     const form = event.currentTarget
-    setRunning(true)
-    setError(undefined)
-    setCompared(undefined)
-    try {
-      const { statement = '' } = await contentsOf(form)
-      const result = await operate('reconciliation', 'statement', { bank, date, statement })
-      setCompared({ bank, date, result })
-    } catch (thrown) {
-      setError(thrown as Error)
-    } finally {
-      setRunning(false)
-    }
+    run(() => compare(form))
   }
   const example = (
     <CsvButton
@@ -118,7 +113,7 @@ export const Statement = ({ date }: { date: string }) => {
   return (
     <Panel title="Bank statement" actions={isSandbox() && example}>
       <div class="stack">
-        <form class="filters" onSubmit={(event) => void submit(event)}>
+        <form class="filters" onSubmit={submit}>
           <label>
             Bank
             <select value={bank} onChange={(event) => setChosen(event.currentTarget.value)}>

@@ -1,23 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { withSeparators } from '../amounts.ts'
 import type { Loaded } from '../use-operator.ts'
-import { kindOf, showMember } from './members.tsx'
-import { Data, Empty, type EmptyText, Panel } from './screen.tsx'
-
-type Cell<T> = (row: T) => ComponentChildren
-type Column<T> = (keyof T & string) | Cell<T> | { number: Cell<T> } | { wide: Cell<T> }
-
-/** By title: a member of the row, or a cell of its own. The column without a title has the actions. */
-export type Columns<T> = Record<string, Column<T>>
-
-const partsOf = <T extends object>(column: Column<T>): { kind: string; cell: Cell<T> } => {
-  if (typeof column === 'function') return { kind: '', cell: column }
-  if (typeof column === 'string')
-    return { kind: kindOf(column), cell: (row) => showMember(row, column) }
-  return 'number' in column
-    ? { kind: 'number', cell: column.number }
-    : { kind: 'wide', cell: column.wide }
-}
+import { type Columns, columnsIn } from './members.tsx'
+import { Data, Empty, type EmptyText, Facts, Panel } from './screen.tsx'
 
 type TableProps<T> = {
   /** Names the table for screen readers. */
@@ -34,7 +19,7 @@ type TableProps<T> = {
 export function Table<T extends object>(props: TableProps<T>) {
   const { label, columns, rows, keyOf, isAligned, empty } = props
   if (rows.length === 0 && empty) return <Empty of={empty} />
-  const shown = Object.entries(columns).map(([title, of]) => ({ title, ...partsOf(of) }))
+  const shown = columnsIn(columns)
   return (
     <div class="scroll">
       <table class={isAligned ? 'cards aligned' : 'cards'} aria-label={label}>
@@ -93,4 +78,11 @@ export const FirstRows = <T extends object>({ rows, ...table }: TableProps<T>) =
       </p>
     )}
   </>
+)
+
+type ViewProps<T> = { of: T; rows: Columns<T> }
+
+/** Shows one object by the columns that a table of such objects would have. */
+export const View = <T extends object>({ of, rows }: ViewProps<T>) => (
+  <Facts of={Object.fromEntries(columnsIn(rows).map(({ title, cell }) => [title, cell(of)]))} />
 )

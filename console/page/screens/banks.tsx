@@ -1,7 +1,7 @@
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
 import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
-import type { Columns } from '../parts/table.tsx'
+import type { Columns } from '../parts/members.tsx'
 import { Countdown, Link, Mark, Status, Time, Two, Verdict, words } from '../parts/values.tsx'
 
 const Behaviour = ({ bank: { connector, behaviour } }: { bank: BankResult }) => {

@@ -2,11 +2,11 @@ import type { BatchResult, SettlementReport } from '../../../shared/views/batch.
 import { isAboveZero, sumOf } from '../amounts.ts'
 import { mayUse, operate } from '../client.ts'
 import { CsvButton } from '../parts/csv-button.tsx'
-import { membersOf } from '../parts/members.tsx'
+import type { Columns } from '../parts/members.tsx'
 import { Sum } from '../parts/money.tsx'
 import { PayoutActions } from '../parts/payout-actions.tsx'
-import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
-import { type Columns, FirstRows } from '../parts/table.tsx'
+import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
+import { FirstRows, View } from '../parts/table.tsx'
 import { Link } from '../parts/values.tsx'
 import { place } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
@@ -68,58 +68,48 @@ const scheduleText = (schedule: BatchResult['fee_schedule']): string => {
     .join(', ')
 }
 
-const Summary = ({ batch }: { batch: BatchResult }) => (
-  <Panel title="Batch">
-    <Facts
-      of={{
-        ...membersOf(batch, { Provider: 'provider', Day: 'date', Lines: 'count', Gross: 'gross' }),
-        ...membersOf(batch, { Fees: 'fee', Adjustments: 'adjustments' }),
-        Net: batch.net && <Sum of={batch.net} />,
-        'Fee schedule': scheduleText(batch.fee_schedule),
-        ...membersOf(batch, { Built: 'sealed_at', 'Payable on': 'payable_on' }),
-      }}
-    />
-  </Panel>
-)
-
-/** @returns the part of the net that offset earlier batches with a net below zero */
-const keptFor = ({ status, net, paid }: BatchResult): string | null => {
-  if (status !== 'completed' || net === null || paid === null || net === paid) return null
-  return `${sumOf([net, `-${paid}`])} GHS`
+const summary: Columns<BatchResult> = {
+  Provider: 'provider',
+  Day: 'date',
+  Lines: 'count',
+  Gross: 'gross',
+  Fees: 'fee',
+  Adjustments: 'adjustments',
+  Net: ({ net }) => net && <Sum of={net} />,
+  'Fee schedule': ({ fee_schedule }) => scheduleText(fee_schedule),
+  Built: 'sealed_at',
+  'Payable on': 'payable_on',
 }
 
-const Offsets = ({ of: batches }: { of: readonly BatchResult[] }) => (
-  <ul>
-    {batches.map(({ id, net }) => (
-      <li key={id}>
+const sumIf = (isShown: boolean, amount: string | null) =>
+  isShown && amount !== null && <Sum of={amount} />
+
+/** Returns the part of the net that offset earlier batches with a net below zero. */
+const keptFor = ({ status, net, paid }: BatchResult) =>
+  status === 'completed' && net && paid && net !== paid && `${sumOf([net, `-${paid}`])} GHS`
+
+type Payout = BatchResult & { account: string | null; offset: readonly BatchResult[] }
+
+const payout: Columns<Payout> = {
+  Status: 'status',
+  Paid: ({ status, paid }) => sumIf(status === 'completed', paid),
+  Amount: ({ status, paid }) => sumIf(status !== 'completed', paid),
+  'Kept for offsets': keptFor,
+  Account: 'account',
+  Failure: 'failure',
+  'Bank’s reference': 'bank_reference',
+  Started: 'processed_at',
+  Completed: 'completed_at',
+  Failed: 'failed_at',
+  'Offset by': 'made_good_by',
+  Offsets: ({ offset }) =>
+    offset.map(({ id, net }) => (
+      <div key={id}>
         <Link id={id} mayWrap /> {net}
-      </li>
-    ))}
-  </ul>
-)
-
-type PayoutProps = { batch: BatchResult; account: string | null; offset: readonly BatchResult[] }
-
-const Payout = ({ batch, account, offset }: PayoutProps) => (
-  <Panel title="Payout">
-    <Facts
-      of={{
-        ...membersOf(batch, { Status: 'status' }),
-        [batch.status === 'completed' ? 'Paid' : 'Amount']: batch.paid && <Sum of={batch.paid} />,
-        'Kept for offsets': keptFor(batch),
-        Account: account,
-        ...membersOf(batch, { Failure: 'failure', 'Bank’s reference': 'bank_reference' }),
-        ...membersOf(batch, { Started: 'processed_at', Completed: 'completed_at' }),
-        ...membersOf(batch, { Failed: 'failed_at', 'Offset by': 'made_good_by' }),
-        Offsets: offset.length > 0 && <Offsets of={offset} />,
-        ...membersOf(batch, { UUID: 'uuid' }),
-      }}
-    />
-    {batch.status === 'pending' && batch.sealed_at && !isAboveZero(batch.net) && (
-      <p class="muted">The net is not above zero. Later batches of the provider offset it.</p>
-    )}
-  </Panel>
-)
+      </div>
+    )),
+  UUID: 'uuid',
+}
 
 const isBelowZero = ({ status, net }: BatchResult): boolean =>
   status === 'pending' && net?.startsWith('-') === true
@@ -164,8 +154,17 @@ export const BatchScreen = () => {
         {(shown) => (
           <div class="stack">
             <div class="columns">
-              <Summary batch={shown} />
-              <Payout batch={shown} account={account} offset={offset} />
+              <Panel title="Batch">
+                <View of={shown} rows={summary} />
+              </Panel>
+              <Panel title="Payout">
+                <View of={{ ...shown, account, offset }} rows={payout} />
+                {shown.status === 'pending' && shown.sealed_at && !isAboveZero(shown.net) && (
+                  <p class="muted">
+                    The net is not above zero. Later batches of the provider offset it.
+                  </p>
+                )}
+              </Panel>
             </div>
             <Report batch={shown} />
           </div>

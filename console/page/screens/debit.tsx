@@ -5,10 +5,11 @@ import { displayOf } from '../debit-statuses.ts'
 import { RefundCall } from '../parts/call.tsx'
 import { DebitActions } from '../parts/debit-actions.tsx'
 import { DeliveryLink } from '../parts/delivery-drawer.tsx'
-import { membersOf } from '../parts/members.tsx'
+import type { Columns } from '../parts/members.tsx'
 import { Sum } from '../parts/money.tsx'
-import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
-import { AttemptCount, Code, Status, Time, words } from '../parts/values.tsx'
+import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
+import { View } from '../parts/table.tsx'
+import { AttemptCount, Code, Link, Status, Time, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
@@ -70,47 +71,49 @@ const mayRetry: Record<NonNullable<DebitResult['refund']>['status'], boolean> = 
   failed: true,
 }
 
+const refundFacts: Columns<NonNullable<DebitResult['refund']>> = {
+  Status: 'status',
+  Amount: ({ amount }) => `${amount} GHS`,
+  Reason: 'reason',
+  'Bank’s reference': 'bank_reference',
+  Failure: 'error_message',
+  Created: 'created_at',
+  Completed: 'completed_at',
+}
+
 const Refund = ({ debit: { reference, refund } }: { debit: DebitResult }) => {
   if (!refund) return null
   const about = `Asks the bank again to refund ${refund.amount} GHS.`
   const again = <RefundCall label="Refund again" reference={reference} about={about} />
   return (
     <Panel title="Refund" actions={mayRetry[refund.status] && again}>
-      <Facts
-        of={{
-          ...membersOf(refund, { Status: 'status' }),
-          Amount: `${refund.amount} GHS`,
-          ...membersOf(refund, { Reason: 'reason', 'Bank’s reference': 'bank_reference' }),
-          ...membersOf(refund, { Failure: 'error_message', Created: 'created_at' }),
-          ...membersOf(refund, { Completed: 'completed_at' }),
-        }}
-      />
+      <View of={refund} rows={refundFacts} />
     </Panel>
   )
 }
 
+const facts: Columns<DebitResult> = {
+  Amount: ({ amount }) => <Sum of={amount} />,
+  Fee: ({ fee }) => fee && `${fee} GHS`,
+  Status: 'status',
+  Failure: ({ error_message, error_code }) => error_message && `${error_message} (${error_code})`,
+  Provider: 'provider',
+  'Provider’s reference': 'partner_reference',
+  Bank: 'bank',
+  'Bank’s reference': 'bank_reference',
+  Customer: 'phone_number',
+  Approval: 'approval_method',
+  Narration: 'narration',
+  UUID: 'uuid',
+  'Settled in': ({ settlement }) =>
+    settlement?.batch_id && <Link id={settlement.batch_id} mayWrap />,
+  'Adjusted in': ({ settlement }) =>
+    settlement?.adjusted_in && <Link id={settlement.adjusted_in} mayWrap />,
+}
+
 const Summary = ({ debit }: { debit: DebitResult }) => (
   <Panel title="Debit">
-    <Facts
-      of={{
-        Amount: <Sum of={debit.amount} />,
-        Fee: debit.fee && `${debit.fee} GHS`,
-        ...membersOf(debit, { Status: 'status' }),
-        Failure: debit.error_message && `${debit.error_message} (${debit.error_code})`,
-        ...membersOf(debit, {
-          Provider: 'provider',
-          'Provider’s reference': 'partner_reference',
-          Bank: 'bank',
-          'Bank’s reference': 'bank_reference',
-          Customer: 'phone_number',
-          Approval: 'approval_method',
-          Narration: 'narration',
-          UUID: 'uuid',
-        }),
-        ...(debit.settlement &&
-          membersOf(debit.settlement, { 'Settled in': 'batch_id', 'Adjusted in': 'adjusted_in' })),
-      }}
-    />
+    <View of={debit} rows={facts} />
     {Object.keys(debit.metadata ?? {}).length > 0 && (
       <details>
         <summary>Metadata</summary>

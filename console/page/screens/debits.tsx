@@ -13,8 +13,8 @@ import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
 import { serviceDay } from '../parts/filters.tsx'
 import { listScreen, noMatchOf } from '../parts/list.tsx'
+import type { Columns } from '../parts/members.tsx'
 import { type EmptyText, Panel } from '../parts/screen.tsx'
-import type { Columns } from '../parts/table.tsx'
 import { Status, Two, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
@@ -56,12 +56,12 @@ const Charge = () => {
         {
           name: 'phone_number',
           label: 'Customer',
-          options: customers.map(({ phone, name, outcome }) => [phone, `${name}: ${outcome}`]),
+          choices: customers.map(({ phone, name, outcome }) => [phone, `${name}: ${outcome}`]),
         },
-        { name: 'bank_identifier', label: 'Bank', options: banks },
+        { name: 'bank_identifier', label: 'Bank', choices: banks },
         { name: 'amount', label: 'Amount in GHS', value: '100.00' },
         { name: 'narration', label: 'Narration', value: 'Order from the console' },
-        { name: 'provider', label: 'Provider', options: CHARGERS, value: 'demo' },
+        { name: 'provider', label: 'Provider', choices: CHARGERS, value: 'demo' },
       ]}
       perform={perform}
       done={({ reference }) => `${reference} is charged.`}

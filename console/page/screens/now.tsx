@@ -4,8 +4,9 @@ import { exchange, isSandbox, mayUse, operate, serviceNow } from '../client.ts'
 import { type Matter, matters } from '../matters.ts'
 import { countOutcomes, type Outcomes, outcomesOf } from '../outcomes.ts'
 import { serviceDay } from '../parts/filters.tsx'
+import type { Columns } from '../parts/members.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
-import { type Columns, Table, TablePanel } from '../parts/table.tsx'
+import { Table, TablePanel } from '../parts/table.tsx'
 import { Link, Time, Verdict, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { useLoaded } from '../use-operator.ts'
@@ -13,7 +14,7 @@ import { useLoaded } from '../use-operator.ts'
 const columns: Columns<Matter> = {
   Matter: ({ title, screen, filters }) => <a href={linkTo(screen, '', filters)}>{title}</a>,
   Open: { number: ({ count }) => <Verdict isGood={count === 0}>{count}</Verdict> },
-  Since: ({ since }) => <Time at={since} />,
+  Since: 'since',
   Which: 'detail',
 }
 
@@ -85,7 +86,7 @@ const StageOutcomes = () => {
 
 const alarmColumns: Columns<RingingAlarm> = {
   Alarm: ({ name }) => <code>{name}</code>,
-  Since: ({ since }) => <Time at={since} />,
+  Since: 'since',
   'Event and action': 'description',
 }
 

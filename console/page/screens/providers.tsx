@@ -1,7 +1,7 @@
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
 import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
-import type { Columns } from '../parts/table.tsx'
+import type { Columns } from '../parts/members.tsx'
 import { Link, Two } from '../parts/values.tsx'
 
 /** Returns the account that a provider is paid to. */

@@ -4,9 +4,10 @@ import type { ReconciliationResult } from '../../../shared/views/operator/reconc
 import { sentence } from '../catalogue-fields.ts'
 import { isSandbox, operate } from '../client.ts'
 import { chosenDay, dayFilter } from '../parts/filters.tsx'
+import type { Columns } from '../parts/members.tsx'
 import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
 import { Statement } from '../parts/statement.tsx'
-import { type Columns, Table } from '../parts/table.tsx'
+import { Table } from '../parts/table.tsx'
 import { dayText, Mark, Time, Verdict } from '../parts/values.tsx'
 import { useLoaded } from '../use-operator.ts'
 

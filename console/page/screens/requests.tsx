@@ -71,7 +71,7 @@ export const RequestsScreen = () => {
       title="Requests"
       about="The last 1,000 requests to the API of this sandbox, with their replies. Tokens are masked."
       filters={[
-        { name: 'status', label: 'Status', options: classes },
+        { name: 'status', label: 'Status', choices: classes },
         { name: 'find', label: 'Find', type: 'search', placeholder: 'Path, body or request id' },
       ]}
     >

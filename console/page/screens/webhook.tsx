@@ -3,10 +3,9 @@ import type { WebhookResult } from '../../../shared/views/operator/webhook.ts'
 import { serviceNow } from '../client.ts'
 import { Call, Redeliver } from '../parts/call.tsx'
 import { ListPanel } from '../parts/list.tsx'
-import { membersOf } from '../parts/members.tsx'
-import { Data, Facts, Panel, Screen } from '../parts/screen.tsx'
-import type { Columns } from '../parts/table.tsx'
-import { Time } from '../parts/values.tsx'
+import type { Columns } from '../parts/members.tsx'
+import { Data, Panel, Screen } from '../parts/screen.tsx'
+import { View } from '../parts/table.tsx'
 import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
 import { attemptColumns, eventColumns, PingCall } from './webhooks.tsx'
@@ -19,20 +18,19 @@ const columns: Columns<DeliveryResult> = {
   '': ({ id }) => <Redeliver id={id} />,
 }
 
-const Settings = ({ webhook }: { webhook: WebhookResult }) => (
-  <Facts
-    of={{
-      ...membersOf(webhook, { URL: 'url', Health: 'health' }),
-      'Failing since': webhook.failing_since && <Time at={webhook.failing_since} />,
-      ...membersOf(webhook, { Disabled: 'disabled_at', Recovered: 'recovered_at' }),
-      Slow: webhook.is_sidelined && 'delivered apart from others',
-      Events: webhook.events?.join(', ') ?? 'all events of a debit',
-      Attempts: webhook.max_attempts ?? 'by event type',
-      Timeout: `${webhook.timeout} s, connection ${webhook.connection_timeout} s`,
-      ...membersOf(webhook, { Payload: 'payload', 'Old secret until': 'previous_until' }),
-    }}
-  />
-)
+const settings: Columns<WebhookResult> = {
+  URL: 'url',
+  Health: 'health',
+  'Failing since': 'failing_since',
+  Disabled: 'disabled_at',
+  Recovered: 'recovered_at',
+  Slow: ({ is_sidelined }) => is_sidelined && 'delivered apart from others',
+  Events: ({ events }) => events?.join(', ') ?? 'all events of a debit',
+  Attempts: ({ max_attempts }) => max_attempts ?? 'by event type',
+  Timeout: ({ timeout, connection_timeout }) => `${timeout} s, connection ${connection_timeout} s`,
+  Payload: 'payload',
+  'Old secret until': 'previous_until',
+}
 
 type CallsProps = { provider: string; webhook: WebhookResult | undefined }
 
@@ -83,7 +81,7 @@ export const WebhookScreen = () => {
       actions={<Calls provider={provider} webhook={webhook.data} />}
     >
       <Panel title="Settings and health">
-        <Data of={webhook}>{(shown) => <Settings webhook={shown} />}</Data>
+        <Data of={webhook}>{(shown) => <View of={shown} rows={settings} />}</Data>
       </Panel>
       <ListPanel
         label="Deliveries"
