@@ -7,7 +7,12 @@ import {
   QueryStatus,
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs'
-import type { OutcomeCount, RingingAlarm, StageWatch } from '../console/server/backend.ts'
+import {
+  OUTCOME_MINUTES,
+  type OutcomeCount,
+  type RingingAlarm,
+  type StageWatch,
+} from '../console/server/backend.ts'
 import { resourceName } from '../infra/definitions/resource-name.ts'
 import { type SavedQuery, savedQueries } from '../infra/definitions/saved-queries.ts'
 import { iso } from '../shared/domain/time.ts'
@@ -15,7 +20,6 @@ import { InvocationFailure, invocationFailure } from './functions-client.ts'
 
 /** Reads the alarms and the logs of a stage with the AWS credentials of the shell. */
 
-const SPAN_SECONDS = 15 * 60
 const POLL_MS = 500
 const RUNNING: string[] = [QueryStatus.Scheduled, QueryStatus.Running]
 
@@ -39,26 +43,46 @@ const ringing = async (stage: string): Promise<RingingAlarm[]> => {
   return alarms.sort((a, b) => a.since.localeCompare(b.since))
 }
 
-const relayLogs = async (client: CloudWatchLogsClient, stage: string): Promise<string[]> => {
-  const logGroupNamePrefix = resourceName('jobs-relay', stage)
-  const { logGroups = [] } = await client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix }))
-  return logGroups.map(({ logGroupName = '' }) => logGroupName)
+/** @throws InvocationFailure with one line */
+const explained = async <T>(stage: string, permission: string, call: () => Promise<T>) => {
+  try {
+    return await call()
+  } catch (error) {
+    const { name } = error as Error
+    if (name.startsWith('AccessDenied'))
+      throw new InvocationFailure(`These AWS credentials do not allow ${permission}`)
+    throw invocationFailure(error as Error, { stage }, 'CloudWatch')
+  }
 }
 
-type Logs = { client: CloudWatchLogsClient; logGroupNames: string[] }
+type Logs = { stage: string; client: CloudWatchLogsClient; logGroupNames: string[] }
 
-/** Runs a saved query on the last 15 minutes of logs. */
-const queried = async ({ client, logGroupNames }: Logs, query: SavedQuery) => {
-  const endTime = Math.ceil(Date.now() / 1000)
-  const { queryId } = await client.send(
-    new StartQueryCommand({
-      logGroupNames,
-      queryString: savedQueries[query].join('\n| '),
-      ...{ startTime: endTime - SPAN_SECONDS, endTime },
-    }),
+const relayLogs = async (stage: string): Promise<Logs> => {
+  const client = new CloudWatchLogsClient()
+  const command = new DescribeLogGroupsCommand({
+    logGroupNamePrefix: resourceName('jobs-relay', stage),
+  })
+  const { logGroups = [] } = await explained(stage, 'logs:DescribeLogGroups', () =>
+    client.send(command),
   )
+  const logGroupNames = logGroups.map(({ logGroupName = '' }) => logGroupName)
+  return { stage, client, logGroupNames }
+}
+
+/** Runs a saved query on the last minutes of logs. */
+const queried = async ({ stage, client, logGroupNames }: Logs, query: SavedQuery) => {
+  const endTime = Math.ceil(Date.now() / 1000)
+  const start = new StartQueryCommand({
+    logGroupNames,
+    queryString: savedQueries[query].join('\n| '),
+    ...{ startTime: endTime - OUTCOME_MINUTES * 60, endTime },
+  })
+  const { queryId } = await explained(stage, 'logs:StartQuery', () => client.send(start))
+  const read = new GetQueryResultsCommand({ queryId })
   for (;;) {
-    const { status = '', results = [] } = await client.send(new GetQueryResultsCommand({ queryId }))
+    const { status = '', results = [] } = await explained(stage, 'logs:GetQueryResults', () =>
+      client.send(read),
+    )
     if (!RUNNING.includes(status)) {
       if (status !== QueryStatus.Complete) throw new Error(`The query ${query} is ${status}`)
       return results.map(
@@ -83,28 +107,11 @@ const countsBy = async (logs: Logs, object: 'bank' | 'provider'): Promise<Outcom
     newest: { reference: row.newest ?? '', at: timeOf(row.at) },
   }))
 
-/** @throws InvocationFailure with one line */
-const explained = async <T>(stage: string, permission: string, call: () => Promise<T>) => {
-  try {
-    return await call()
-  } catch (error) {
-    const { name } = error as Error
-    if (name.startsWith('AccessDenied'))
-      throw new InvocationFailure(`These AWS credentials do not allow ${permission}`)
-    throw invocationFailure(error as Error, { stage }, 'CloudWatch')
-  }
-}
-
 export const watchOf = (stage: string): StageWatch => ({
   alarms: () => explained(stage, 'cloudwatch:DescribeAlarms', () => ringing(stage)),
-  outcomes: () =>
-    explained(stage, 'logs:StartQuery', async () => {
-      const client = new CloudWatchLogsClient()
-      const logs = { client, logGroupNames: await relayLogs(client, stage) }
-      const [bank, provider] = await Promise.all([
-        countsBy(logs, 'bank'),
-        countsBy(logs, 'provider'),
-      ])
-      return { bank, provider }
-    }),
+  outcomes: async () => {
+    const logs = await relayLogs(stage)
+    const [bank, provider] = await Promise.all([countsBy(logs, 'bank'), countsBy(logs, 'provider')])
+    return { bank, provider }
+  },
 })

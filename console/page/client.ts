@@ -93,7 +93,10 @@ export const operate = <N extends NounName, V extends VerbName<N>, const O exten
 export type ListPage<T> = { rows: readonly T[]; isFirst: boolean; next: string | undefined }
 
 /** Lists a page of the objects of a noun. @throws CallError with the refusal */
-export const listPage = async <T>(noun: NounName, options: CallOptions): Promise<ListPage<T>> => {
+export const listPage = async <T>(
+  noun: NounName,
+  options: Partial<CallOptions>,
+): Promise<ListPage<T>> => {
   const { data, next_cursor } = await call<T[]>(noun, 'list', options)
   return { rows: data, isFirst: !options.cursor, next: next_cursor }
 }

@@ -2,8 +2,6 @@ import type { DebitSummary } from '../../shared/views/operator/debit.ts'
 import type { OutcomeCount, OutcomeCounts } from '../server/backend.ts'
 import { debitStatuses } from './debit-statuses.ts'
 
-const SPAN_MS = 15 * 60_000
-
 export type Outcomes = {
   name: string
   completed: number
@@ -23,12 +21,12 @@ const endOf = ({ completed_at, updated_at }: DebitSummary): string => completed_
 const secondsOf = (debit: DebitSummary): number =>
   (Date.parse(endOf(debit)) - Date.parse(debit.created_at)) / 1000
 
-/** Counts the debits that ended in the last 15 minutes, as a stage counts them in its log. */
-export const countOutcomes = (debits: readonly DebitSummary[], now: number): OutcomeCounts => {
+/** Counts the debits that ended after a time, as a stage counts them in its log. */
+export const countOutcomes = (debits: readonly DebitSummary[], after: number): OutcomeCounts => {
   const ended = debits.filter(
     (debit) =>
       (debit.completed_at !== null || debitStatuses[debit.status].isFailure) &&
-      now - Date.parse(endOf(debit)) < SPAN_MS,
+      Date.parse(endOf(debit)) > after,
   )
   const codeOf = ({ status, error_code }: DebitSummary) =>
     debitStatuses[status].isFailure ? (error_code ?? 'unknown_error') : null

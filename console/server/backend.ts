@@ -48,6 +48,7 @@ export type ConsoleSettings = {
   /** The nouns that the operator may use. */
   nouns: readonly string[]
   is_live: boolean
+  outcome_minutes: number
   /** By noun and verb. */
   forms: Record<string, Record<string, VerbForm>>
   seeds: ConsoleSeeds | null
@@ -73,7 +74,10 @@ export type ConsoleResult<
   Options = object,
 > = N extends 'reconciliation' ? LongResults[V & keyof LongResults] : OperatorResult<N, V, Options>
 
-/** The debits of the last 15 minutes that ended alike at a bank, or of a provider. */
+/** The span of the outcomes: the page reads it from the settings. */
+export const OUTCOME_MINUTES = 15
+
+/** The debits of the last minutes that ended alike at a bank, or of a provider. */
 export type OutcomeCount = {
   name: string
   /** Null: completed. */

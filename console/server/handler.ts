@@ -5,7 +5,7 @@ import { parseJson } from '../../shared/domain/json.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { pageAssets } from './assets.ts'
-import type { ConsoleBackend, ConsoleSettings } from './backend.ts'
+import { type ConsoleBackend, type ConsoleSettings, OUTCOME_MINUTES } from './backend.ts'
 import { forms } from './forms.ts'
 import type { Live, LiveEvent } from './live.ts'
 import { operateFully } from './operate.ts'
@@ -92,7 +92,8 @@ const operatorCommand = (script = process.env.npm_lifecycle_event): string => {
 const settingsOf = async (backend: ConsoleBackend): Promise<ConsoleSettings> => {
   const { stage = null, seeds = null, live } = backend
   const command = operatorCommand()
-  return { stage, ...(await backend.caller()), command, is_live: live !== undefined, forms, seeds }
+  const own = { is_live: live !== undefined, outcome_minutes: OUTCOME_MINUTES }
+  return { stage, ...(await backend.caller()), command, ...own, forms, seeds }
 }
 
 const stream = (live: Live, response: ServerResponse): void => {

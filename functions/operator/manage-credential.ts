@@ -7,6 +7,7 @@ import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { RANDOM_BYTES, tokenOf } from '../../shared/domain/token.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { credential } from '../../shared/operator/nouns/providers.ts'
+import { pageOf } from '../../shared/operator/pages.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { changeWrites, type Recording } from '../../shared/store/operator/changes.ts'
@@ -68,9 +69,12 @@ export const manageCredential = operatorHandler(credential, {
   issue: { run: issue, check: newOwnerOf },
   list: async (options) => {
     const owner = await ownerOf(options)
-    return owner instanceof Refusal
-      ? owner
-      : (await credentials.listCredentials(owner)).map(credentialView)
+    if (owner instanceof Refusal) return owner
+    return pageOf('credential list', options, {
+      read: (span) => credentials.credentialPages(owner, span),
+      keyOf: credentials.timeKeyOf,
+      viewOf: credentialView,
+    })
   },
   show: async (target) => {
     const id = idOf(target)

@@ -278,6 +278,7 @@ test('the keyboard reaches the screens and skips to the content', async () => {
 
 test('the console of production has a border and a title of its own', async () => {
   const sandbox = await openScreen('banks')
+  await sandbox.getByRole('heading', { name: 'Banks' }).waitFor()
   const borderOf = (page: typeof sandbox) =>
     page.evaluate("getComputedStyle(document.querySelector('header.side')).borderTopWidth")
   expect(await borderOf(sandbox)).toBe('0px')

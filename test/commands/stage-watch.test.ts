@@ -101,10 +101,22 @@ test.each<[string, () => void, () => Promise<unknown>, string]>([
     'These AWS credentials do not allow cloudwatch:DescribeAlarms',
   ],
   [
-    'logs are denied',
+    'the names of logs are denied',
+    () => logs.on(DescribeLogGroupsCommand).rejects(denied),
+    watch.outcomes,
+    'These AWS credentials do not allow logs:DescribeLogGroups',
+  ],
+  [
+    'queries of logs are denied',
     () => logs.on(StartQueryCommand).rejects(denied),
     watch.outcomes,
     'These AWS credentials do not allow logs:StartQuery',
+  ],
+  [
+    'results of queries are denied',
+    () => logs.on(GetQueryResultsCommand).rejects(denied),
+    watch.outcomes,
+    'These AWS credentials do not allow logs:GetQueryResults',
   ],
   [
     'credentials have expired',

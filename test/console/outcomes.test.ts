@@ -26,7 +26,7 @@ const debits = [
 ]
 
 const outcomesBy = (kind: 'bank' | 'provider', own: readonly DebitSummary[]) =>
-  outcomesOf(countOutcomes(own, NOW)[kind])
+  outcomesOf(countOutcomes(own, NOW - 900_000)[kind])
 
 test('a bank has its share, p95 and last error of the last 15 minutes, the lowest share first', () => {
   expect(outcomesBy('bank', debits)).toEqual([

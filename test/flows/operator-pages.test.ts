@@ -99,6 +99,24 @@ test.each([
   )
 })
 
+test('the credentials of a provider have pages, newest first, and a page has none of another owner', async () => {
+  const owner = { provider: 'paid-1' }
+  for (let n = 0; n < 3; n += 1) await service.call('credential', 'issue', owner, ama)
+  const [rows, all] = [
+    await inPages('credential', owner, '2'),
+    await service.call('credential', 'list', owner),
+  ]
+  expect(rows).toEqual(all)
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(4)
+  expect(new Set(rows.map((row) => row.owner))).toEqual(new Set(['paid-1']))
+  const times = rows.map(({ created_at }) => created_at)
+  expect(times).toEqual(times.toSorted().reverse())
+  const reply = await service.operate('credential', 'list', { ...owner, limit: '1' })
+  const cursor = ('next_cursor' in reply && reply.next_cursor) || ''
+  const other = { provider: 'paid-2', cursor }
+  expect(await service.refusal('credential', 'list', other)).toContain('--cursor')
+})
+
 test('a cursor belongs to the list and the filters of its call', async () => {
   const reply = await service.operate('change', 'list', { limit: '1' })
   const cursor = ('next_cursor' in reply && reply.next_cursor) || ''

@@ -7,7 +7,7 @@ import { linkTo } from '../place.ts'
 import { place, setFilters } from '../route.ts'
 import { type Loaded, useCall } from '../use-operator.ts'
 import { chosen, Filters, limitFilter } from './filters.tsx'
-import type { Columns } from './members.tsx'
+import type { ViewColumns } from './members.tsx'
 import { Data, Empty, type EmptyText, Panel, Screen } from './screen.tsx'
 import { Table } from './table.tsx'
 
@@ -25,10 +25,10 @@ type ListRow<T> = {
   /** The name of a row, by default the noun. */
   row?: string
   /** Options that the list has anyway. */
-  options?: CallOptions
+  options?: Partial<CallOptions>
   /** The items whose changes concern the list. */
   entities?: readonly string[]
-  columns: Columns<T>
+  columns: ViewColumns<T>
   keyOf: (row: T) => string | number
   /** Why the list is empty without filters. */
   empty: EmptyText
@@ -40,7 +40,7 @@ type ListRow<T> = {
 }
 
 /** The options of a list that the address can hold. */
-const optionsOf = (noun: NounName, preset: CallOptions = {}) => {
+const optionsOf = (noun: NounName, preset: Partial<CallOptions> = {}) => {
   const fields = (formOf(noun, 'list')?.fields ?? []).filter(({ name }) => !(name in preset))
   const filters = fields.filter(({ name }) => name !== 'cursor' && name !== 'limit')
   const isText = ({ choices, object, type }: FormField) => !choices && !object && type === 'text'
@@ -58,13 +58,19 @@ const optionsOf = (noun: NounName, preset: CallOptions = {}) => {
 
 /** Loads the page of a list that the address names. */
 const useList = <T,>({ noun, options, entities = [] }: ListRow<T>): Loaded<ListPage<T>> => {
-  const entered = chosen(...optionsOf(noun, options).names) as CallOptions
+  const entered = chosen(...optionsOf(noun, options).names)
   const call = { ...options, ...entered }
   const load = () => listPage<T>(noun, call)
   return useCall([noun, 'list', call, 'page'], mayUse(noun) ? load : undefined, { entities })
 }
 
-const Controls = ({ noun, options }: { noun: NounName; options: CallOptions | undefined }) => {
+const Controls = ({
+  noun,
+  options,
+}: {
+  noun: NounName
+  options: Partial<CallOptions> | undefined
+}) => {
   const { controls, texts } = optionsOf(noun, options)
   const set = texts.filter(({ name }) => place.value.filters[name])
   return (

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { sentence } from '../catalogue-fields.ts'
 import { dayText, Link, Status, Time, words } from './values.tsx'
 
 /** The looks of the members of views, in tables and in facts. */
@@ -34,7 +35,7 @@ type Cell<T> = (view: T) => ComponentChildren
 type Column<T> = (keyof T & string) | Cell<T> | { number: Cell<T> } | { wide: Cell<T> }
 
 /** By title: a member, or a cell of its own. The column without a title has the actions. */
-export type Columns<T> = Record<string, Column<T>>
+export type ViewColumns<T> = Record<string, Column<T>>
 
 const showMember = <T extends object>(view: T, member: keyof T & string): ComponentChildren => {
   const value: unknown = view[member]
@@ -44,9 +45,13 @@ const showMember = <T extends object>(view: T, member: keyof T & string): Compon
     : (LOOKS[member]?.(value) ?? value)
 }
 
+/** Returns members by the titles that their names make: `completed_at` is “Completed”. */
+export const named = <K extends string>(...members: K[]): Record<string, K> =>
+  Object.fromEntries(members.map((name) => [sentence(words(name.replace(/_at$/, ''))), name]))
+
 type ShownColumn<T> = { title: string; kind: 'number' | 'wide' | ''; cell: Cell<T> }
 
-export const columnsIn = <T extends object>(columns: Columns<T>): ShownColumn<T>[] =>
+export const columnsIn = <T extends object>(columns: ViewColumns<T>): ShownColumn<T>[] =>
   Object.entries(columns).map(([title, column]) => {
     if (typeof column === 'function') return { title, kind: '', cell: column }
     if (typeof column === 'object') {

@@ -7,7 +7,7 @@ import { useRun } from '../use-operator.ts'
 import { CsvButton } from './csv-button.tsx'
 import { contentsOf } from './field.tsx'
 import { Options, useObjects } from './filters.tsx'
-import type { Columns } from './members.tsx'
+import type { ViewColumns } from './members.tsx'
 import { Empty, type EmptyText, Facts, Failure, Panel } from './screen.tsx'
 import { Table } from './table.tsx'
 import { dayText, Verdict } from './values.tsx'
@@ -21,7 +21,7 @@ const groups: Record<keyof StatementReport, { title: string; owner?: string }> =
 }
 const names = Object.keys(groups) as (keyof StatementReport)[]
 
-const columns: Columns<StatementExample> = {
+const columns: ViewColumns<StatementExample> = {
   Line: 'line',
   Debit: ({ reference }) => reference,
   UUID: 'uuid',

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { withSeparators } from '../amounts.ts'
 import type { Loaded } from '../use-operator.ts'
-import { type Columns, columnsIn } from './members.tsx'
+import { columnsIn, type ViewColumns } from './members.tsx'
 import { Data, Empty, type EmptyText, Facts, Panel } from './screen.tsx'
 
 type TableProps<T> = {
   /** Names the table for screen readers. */
   label: string
-  columns: Columns<T>
+  columns: ViewColumns<T>
   rows: readonly T[]
   keyOf: (row: T) => string | number
   /** Tables below each other have the same columns. */
@@ -80,7 +80,7 @@ export const FirstRows = <T extends object>({ rows, ...table }: TableProps<T>) =
   </>
 )
 
-type ViewProps<T> = { of: T; rows: Columns<T> }
+type ViewProps<T> = { of: T; rows: ViewColumns<T> }
 
 /** Shows one object by the columns that a table of such objects would have. */
 export const View = <T extends object>({ of, rows }: ViewProps<T>) => (

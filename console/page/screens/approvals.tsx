@@ -2,7 +2,7 @@ import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
 import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
-import type { Columns } from '../parts/members.tsx'
+import type { ViewColumns } from '../parts/members.tsx'
 import { DebitPayment, Payment } from '../parts/money.tsx'
 import { Data, Facts } from '../parts/screen.tsx'
 import { Countdown, Link, Status, Time } from '../parts/values.tsx'
@@ -125,7 +125,7 @@ const State = ({ approval }: ApprovalProps) => {
   )
 }
 
-const columns: Columns<ApprovalResult> = {
+const columns: ViewColumns<ApprovalResult> = {
   Requested: 'requested_at',
   Call: { wide: (approval) => <CallText approval={approval} /> },
   'Requested by': 'requested_by',

@@ -1,7 +1,7 @@
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
 import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
-import type { Columns } from '../parts/members.tsx'
+import { named, type ViewColumns } from '../parts/members.tsx'
 import { Countdown, Link, Mark, Status, Time, Two, Verdict, words } from '../parts/values.tsx'
 
 const Behaviour = ({ bank: { connector, behaviour } }: { bank: BankResult }) => {
@@ -31,12 +31,11 @@ const Health = ({ health: { state, since } }: Pick<BankResult, 'health'>) => (
   </>
 )
 
-const columns: Columns<BankResult> = {
+const columns: ViewColumns<BankResult> = {
   Bank: ({ identifier, name }) => <Two of={<Link to="bank" id={identifier} />} below={name} />,
   Status: 'status',
   Health: ({ health }) => <Health health={health} />,
-  Connector: 'connector',
-  Maximum: 'maximum',
+  ...named('connector', 'maximum'),
   Behaviour: (bank) => <Behaviour bank={bank} />,
   '': ({ identifier, connector }) =>
     connector === 'sandbox' && (

@@ -2,7 +2,7 @@ import type { BatchResult, SettlementReport } from '../../../shared/views/batch.
 import { isAboveZero, sumOf } from '../amounts.ts'
 import { mayUse, operate } from '../client.ts'
 import { CsvButton } from '../parts/csv-button.tsx'
-import type { Columns } from '../parts/members.tsx'
+import { named, type ViewColumns } from '../parts/members.tsx'
 import { Sum } from '../parts/money.tsx'
 import { PayoutActions } from '../parts/payout-actions.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
@@ -12,14 +12,11 @@ import { place } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 import { accountText } from './providers.tsx'
 
-const columns: Columns<SettlementReport['lines'][number]> = {
+const columns: ViewColumns<SettlementReport['lines'][number]> = {
   Type: 'type',
   Debit: 'reference',
   'Provider’s reference': 'partner_reference',
-  Completed: 'completed_at',
-  Gross: 'gross',
-  Fee: 'fee',
-  Net: 'net',
+  ...named('completed_at', 'gross', 'fee', 'net'),
 }
 
 const Lines = ({ report }: { report: SettlementReport | { url: string } }) =>
@@ -68,7 +65,7 @@ const scheduleText = (schedule: BatchResult['fee_schedule']): string => {
     .join(', ')
 }
 
-const summary: Columns<BatchResult> = {
+const summary: ViewColumns<BatchResult> = {
   Provider: 'provider',
   Day: 'date',
   Lines: 'count',
@@ -88,19 +85,17 @@ const sumIf = (isShown: boolean, amount: string | null) =>
 const keptFor = ({ status, net, paid }: BatchResult) =>
   status === 'completed' && net && paid && net !== paid && `${sumOf([net, `-${paid}`])} GHS`
 
-type Payout = BatchResult & { account: string | null; offset: readonly BatchResult[] }
+type PaidBatch = BatchResult & { account: string | null; offset: readonly BatchResult[] }
 
-const payout: Columns<Payout> = {
+const payout: ViewColumns<PaidBatch> = {
   Status: 'status',
   Paid: ({ status, paid }) => sumIf(status === 'completed', paid),
   Amount: ({ status, paid }) => sumIf(status !== 'completed', paid),
   'Kept for offsets': keptFor,
-  Account: 'account',
-  Failure: 'failure',
+  ...named('account', 'failure'),
   'Bank’s reference': 'bank_reference',
   Started: 'processed_at',
-  Completed: 'completed_at',
-  Failed: 'failed_at',
+  ...named('completed_at', 'failed_at'),
   'Offset by': 'made_good_by',
   Offsets: ({ offset }) =>
     offset.map(({ id, net }) => (

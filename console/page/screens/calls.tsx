@@ -3,7 +3,7 @@ import type { VerbForm } from '../../server/backend.ts'
 import { mayUse, settings } from '../client.ts'
 import { CatalogueCall } from '../parts/call.tsx'
 import { noMatchOf } from '../parts/list.tsx'
-import type { Columns } from '../parts/members.tsx'
+import type { ViewColumns } from '../parts/members.tsx'
 import { showResult } from '../parts/result.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
 import { Table } from '../parts/table.tsx'
@@ -11,7 +11,7 @@ import { place } from '../route.ts'
 
 type CallRow = VerbForm & { name: string; noun: string; verb: string }
 
-const columns: Columns<CallRow> = {
+const columns: ViewColumns<CallRow> = {
   Call: ({ name }) => <strong>{name}</strong>,
   Effect: 'summary',
   Approval: { wide: ({ approval }) => <small>{approval}</small> },

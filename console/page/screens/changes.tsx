@@ -1,6 +1,6 @@
 import type { ChangeResult } from '../../../shared/views/operator/change.ts'
 import { listScreen } from '../parts/list.tsx'
-import type { Columns } from '../parts/members.tsx'
+import type { ViewColumns } from '../parts/members.tsx'
 import { Link, words } from '../parts/values.tsx'
 
 const Target = ({ target }: { target: string }) =>
@@ -45,7 +45,7 @@ const Operator = ({ by, approved_by }: Pick<ChangeResult, 'by' | 'approved_by'>)
   </>
 )
 
-const columns: Columns<ChangeResult> = {
+const columns: ViewColumns<ChangeResult> = {
   Time: 'at',
   Operator: (change) => <Operator {...change} />,
   Call: ({ noun, verb }) => `${noun} ${verb}`,

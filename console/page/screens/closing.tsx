@@ -4,7 +4,7 @@ import { isAboveZero, sumOf } from '../amounts.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
 import { Call } from '../parts/call.tsx'
 import { chosenDay, dayFilter, serviceDay } from '../parts/filters.tsx'
-import type { Columns } from '../parts/members.tsx'
+import { named, type ViewColumns } from '../parts/members.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
 import { Table, TablePanel } from '../parts/table.tsx'
 import { Code, dayText, Mark, Verdict } from '../parts/values.tsx'
@@ -14,21 +14,13 @@ import { useLoaded, useOperator } from '../use-operator.ts'
 
 /** The closing of a day, what the next days pay, and the days without payouts, for finance. */
 
-const openColumns: Columns<DayResult['open'][number]> = {
-  Check: 'check',
-  Subject: 'subject',
-  Reason: 'reason',
+const openColumns: ViewColumns<DayResult['open'][number]> = {
+  ...named('check', 'subject', 'reason'),
   'Next command': ({ command }) => <Code label="Command" text={command} />,
 }
 
-const bankColumns: Columns<DayResult['banks'][number]> = {
-  Bank: 'bank',
-  Debits: 'debits',
-  Refunds: 'refunds',
-  Payouts: 'payouts',
-  Remitted: 'remitted',
-  Receivable: 'receivable',
-  Statement: 'statement',
+const bankColumns: ViewColumns<DayResult['banks'][number]> = {
+  ...named('bank', 'debits', 'refunds', 'payouts', 'remitted', 'receivable', 'statement'),
 }
 
 const Points = ({ day: { result, open, banks } }: { day: DayResult }) => (
@@ -61,7 +53,7 @@ const Closing = ({ date }: { date: string }) => {
 
 type PayableDay = { day: string; count: number; net: string }
 
-const payableColumns: Columns<PayableDay> = {
+const payableColumns: ViewColumns<PayableDay> = {
   'Payable on': ({ day }) => (
     <>
       {dayText(day)} {day < serviceDay() && <Mark tone="bad">overdue</Mark>}
@@ -94,7 +86,7 @@ const Payable = () => {
   )
 }
 
-const holidayColumns: Columns<CalendarResult['days'][number]> = {
+const holidayColumns: ViewColumns<CalendarResult['days'][number]> = {
   Day: 'date',
   Name: { wide: ({ name }) => name },
   '': ({ date }) => (

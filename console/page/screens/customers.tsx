@@ -2,7 +2,7 @@ import type { AccountResult } from '../../../shared/views/operator/customer.ts'
 import type { ConsoleSeeds } from '../../server/backend.ts'
 import { settings } from '../client.ts'
 import { Call } from '../parts/call.tsx'
-import type { Columns } from '../parts/members.tsx'
+import { named, type ViewColumns } from '../parts/members.tsx'
 import { Empty, Panel, Screen } from '../parts/screen.tsx'
 import { Table, TablePanel } from '../parts/table.tsx'
 import { linkTo } from '../place.ts'
@@ -10,9 +10,8 @@ import { place, setFilters } from '../route.ts'
 import { phoneIn } from '../search.ts'
 import { useOperator } from '../use-operator.ts'
 
-const columns: Columns<AccountResult> = {
-  Bank: 'bank',
-  Customer: 'customer',
+const columns: ViewColumns<AccountResult> = {
+  ...named('bank', 'customer'),
   Account: 'account_number',
   Type: 'account_type',
   Status: 'status',
@@ -28,7 +27,7 @@ const columns: Columns<AccountResult> = {
   ),
 }
 
-const seedColumns: Columns<ConsoleSeeds['customers'][number]> = {
+const seedColumns: ViewColumns<ConsoleSeeds['customers'][number]> = {
   'Phone number': ({ phone }) => <a href={linkTo('customers', '', { phone })}>{phone}</a>,
   Customer: 'name',
   'Outcome of a debit': 'outcome',

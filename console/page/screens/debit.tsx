@@ -5,7 +5,7 @@ import { displayOf } from '../debit-statuses.ts'
 import { RefundCall } from '../parts/call.tsx'
 import { DebitActions } from '../parts/debit-actions.tsx'
 import { DeliveryLink } from '../parts/delivery-drawer.tsx'
-import type { Columns } from '../parts/members.tsx'
+import { named, type ViewColumns } from '../parts/members.tsx'
 import { Sum } from '../parts/money.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
 import { View } from '../parts/table.tsx'
@@ -71,14 +71,13 @@ const mayRetry: Record<NonNullable<DebitResult['refund']>['status'], boolean> = 
   failed: true,
 }
 
-const refundFacts: Columns<NonNullable<DebitResult['refund']>> = {
+const refundFacts: ViewColumns<NonNullable<DebitResult['refund']>> = {
   Status: 'status',
   Amount: ({ amount }) => `${amount} GHS`,
   Reason: 'reason',
   'Bank’s reference': 'bank_reference',
   Failure: 'error_message',
-  Created: 'created_at',
-  Completed: 'completed_at',
+  ...named('created_at', 'completed_at'),
 }
 
 const Refund = ({ debit: { reference, refund } }: { debit: DebitResult }) => {
@@ -92,7 +91,7 @@ const Refund = ({ debit: { reference, refund } }: { debit: DebitResult }) => {
   )
 }
 
-const facts: Columns<DebitResult> = {
+const facts: ViewColumns<DebitResult> = {
   Amount: ({ amount }) => <Sum of={amount} />,
   Fee: ({ fee }) => fee && `${fee} GHS`,
   Status: 'status',

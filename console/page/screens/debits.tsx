@@ -13,7 +13,7 @@ import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
 import { serviceDay } from '../parts/filters.tsx'
 import { listScreen, noMatchOf } from '../parts/list.tsx'
-import type { Columns } from '../parts/members.tsx'
+import { named, type ViewColumns } from '../parts/members.tsx'
 import { type EmptyText, Panel } from '../parts/screen.tsx'
 import { Status, Two, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
@@ -21,11 +21,8 @@ import { place } from '../route.ts'
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
 
-const columns: Columns<DebitSummary> = {
-  Created: 'created_at',
-  Reference: 'reference',
-  Provider: 'provider',
-  Bank: 'bank',
+const columns: ViewColumns<DebitSummary> = {
+  ...named('created_at', 'reference', 'provider', 'bank'),
   Customer: 'phone_number',
   Narration: 'narration',
   'Amount (GHS)': 'amount',

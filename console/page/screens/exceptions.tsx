@@ -2,7 +2,7 @@ import type { ExceptionKind, ExceptionRows } from '../../../shared/domain/debits
 import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
 import { Call, RefundCall } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
-import type { Columns } from '../parts/members.tsx'
+import type { ViewColumns } from '../parts/members.tsx'
 import { Code, Link, prettyJson, Status, Time, Two } from '../parts/values.tsx'
 
 type KindRow<K extends ExceptionKind> = Pick<ExceptionRows[K], 'source' | 'refund'> & {
@@ -97,7 +97,7 @@ type ExceptionProps = { exception: ExceptionResult }
 const partiesOf = ({ provider, bank, debit_status }: ExceptionResult): string =>
   `${provider}, ${bank}${debit_status ? `, was ${debit_status}` : ''}`
 
-const columns: Columns<ExceptionResult> = {
+const columns: ViewColumns<ExceptionResult> = {
   Reported: 'at',
   Debit: (exception) => <Two of={<Link id={exception.reference} />} below={partiesOf(exception)} />,
   Exception: { wide: (exception) => <Kind exception={exception} /> },

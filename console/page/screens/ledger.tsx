@@ -10,7 +10,7 @@ import { Call } from '../parts/call.tsx'
 import { CsvButton } from '../parts/csv-button.tsx'
 import { chosenDay, dayFilter } from '../parts/filters.tsx'
 import { ListPanel } from '../parts/list.tsx'
-import type { Columns } from '../parts/members.tsx'
+import { named, type ViewColumns } from '../parts/members.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
 import { FirstRows, Table } from '../parts/table.tsx'
 import { dayText, Link, Verdict } from '../parts/values.tsx'
@@ -23,11 +23,10 @@ const AccountName = ({ of: account = '' }: { of: string | undefined }) => (
   </span>
 )
 
-const accountColumns: Columns<BalanceResult> = {
+const accountColumns: ViewColumns<BalanceResult> = {
   Account: { wide: ({ account }) => <AccountName of={account} /> },
   Opening: { number: ({ opening }) => balanceText(opening) },
-  Debit: 'debit',
-  Credit: 'credit',
+  ...named('debit', 'credit'),
   Closing: { number: ({ closing }) => <strong>{balanceText(closing)}</strong> },
 }
 
@@ -44,7 +43,7 @@ const Source = ({ source: { type, id, reference } }: { source: EntryResult['sour
   return screen ? <Link to={screen} id={name} /> : name
 }
 
-const entryColumns: Columns<EntryResult> = {
+const entryColumns: ViewColumns<EntryResult> = {
   Time: 'time',
   Entry: ({ description }) => description,
   Source: ({ source }) => <Source source={source} />,
@@ -102,12 +101,11 @@ const Journal = ({ journal, date }: JournalProps) => {
   )
 }
 
-const fundingColumns: Columns<FundingResult> = {
+const fundingColumns: ViewColumns<FundingResult> = {
   Day: 'date',
   Bank: 'bank',
   'Bank’s reference': ({ reference }) => reference,
-  'Recorded by': 'recorded_by',
-  Amount: 'amount',
+  ...named('recorded_by', 'amount'),
 }
 
 /** The cash that banks have remitted. */

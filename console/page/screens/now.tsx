@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks'
 import type { OutcomeCounts, RingingAlarm } from '../../server/backend.ts'
-import { exchange, isSandbox, mayUse, operate, serviceNow } from '../client.ts'
+import { exchange, isSandbox, mayUse, operate, serviceNow, settings } from '../client.ts'
 import { type Matter, matters } from '../matters.ts'
 import { countOutcomes, type Outcomes, outcomesOf } from '../outcomes.ts'
 import { serviceDay } from '../parts/filters.tsx'
-import type { Columns } from '../parts/members.tsx'
+import { named, type ViewColumns } from '../parts/members.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
 import { Table, TablePanel } from '../parts/table.tsx'
 import { Link, Time, Verdict, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { useLoaded } from '../use-operator.ts'
 
-const columns: Columns<Matter> = {
+const columns: ViewColumns<Matter> = {
   Matter: ({ title, screen, filters }) => <a href={linkTo(screen, '', filters)}>{title}</a>,
   Open: { number: ({ count }) => <Verdict isGood={count === 0}>{count}</Verdict> },
   Since: 'since',
@@ -24,20 +24,21 @@ const LastError = ({ of: { code, at, reference } }: { of: Outcomes['lastError'] 
   </>
 )
 
-const outcomeColumns = (kind: 'bank' | 'provider'): Columns<Outcomes> => ({
+const outcomeColumns = (kind: 'bank' | 'provider'): ViewColumns<Outcomes> => ({
   [kind === 'bank' ? 'Bank' : 'Provider']: ({ name }) => <Link to={kind} id={name} />,
-  Completed: 'completed',
-  Failed: 'failed',
+  ...named('completed', 'failed'),
   Success: { number: ({ share }) => `${share} %` },
   p95: { number: ({ p95 }) => p95 !== undefined && `${p95.toFixed(1)} s` },
   'Last error': { wide: ({ lastError }) => lastError && <LastError of={lastError} /> },
 })
 
+const minutes = (): number => settings.value?.outcome_minutes ?? 0
+
 const LISTED_MAX = 1_000
 
 const OutcomeTables = ({ counts }: { counts: OutcomeCounts }) =>
   counts.bank.length === 0 ? (
-    <Empty of={['No debit has ended in the last 15 minutes']} />
+    <Empty of={[`No debit has ended in the last ${minutes()} minutes`]} />
   ) : (
     (['bank', 'provider'] as const).map((kind) => (
       <Table
@@ -62,7 +63,7 @@ const SandboxOutcomes = () => {
           {loaded.length === LISTED_MAX && (
             <p class="notice warn">Debits before the newest {LISTED_MAX} are not counted.</p>
           )}
-          <OutcomeTables counts={countOutcomes(loaded, serviceNow())} />
+          <OutcomeTables counts={countOutcomes(loaded, serviceNow() - minutes() * 60_000)} />
         </>
       )}
     </Data>
@@ -84,7 +85,7 @@ const StageOutcomes = () => {
   )
 }
 
-const alarmColumns: Columns<RingingAlarm> = {
+const alarmColumns: ViewColumns<RingingAlarm> = {
   Alarm: ({ name }) => <code>{name}</code>,
   Since: 'since',
   'Event and action': 'description',
@@ -119,7 +120,7 @@ export const NowScreen = () => (
       />
     </Panel>
     {(!isSandbox() || mayUse('debit')) && (
-      <Panel title="Outcomes of the last 15 minutes">
+      <Panel title={`Outcomes of the last ${minutes()} minutes`}>
         <div class="stack">{isSandbox() ? <SandboxOutcomes /> : <StageOutcomes />}</div>
       </Panel>
     )}

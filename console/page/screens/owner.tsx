@@ -1,9 +1,9 @@
 import type { CredentialResult } from '../../../shared/views/operator/credential.ts'
 import { mayUse, operate } from '../client.ts'
 import { Call, CatalogueCall } from '../parts/call.tsx'
-import type { Columns } from '../parts/members.tsx'
+import { ListPanel } from '../parts/list.tsx'
+import type { ViewColumns } from '../parts/members.tsx'
 import { Data, Facts, Panel, Screen } from '../parts/screen.tsx'
-import { TablePanel } from '../parts/table.tsx'
 import { Status, Time } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
@@ -12,11 +12,11 @@ import { useLoaded, useOperator } from '../use-operator.ts'
 
 /** A provider or a bank: both have settings, credentials and limits. */
 
-type Owner = { provider: string } | { bank: string }
+type OwnerOption = { provider: string } | { bank: string }
 
 const Settings = ({ of }: { of: object }) => <Facts of={Object.fromEntries(settingTexts(of))} />
 
-const columns: Columns<CredentialResult> = {
+const columns: ViewColumns<CredentialResult> = {
   Token: ({ last_characters }) => <span class="mono">…{last_characters}</span>,
   Issued: 'created_at',
   Expires: ({ expires_on }) => (expires_on ? <Time at={expires_on} /> : 'never'),
@@ -41,26 +41,27 @@ const columns: Columns<CredentialResult> = {
     ),
 }
 
-const Credentials = ({ owner }: { owner: Owner }) => (
-  <TablePanel
-    title="Credentials"
-    actions={
+const Credentials = ({ owner }: { owner: OwnerOption }) => (
+  <ListPanel
+    actions={() => (
       <Call
         label="Issue a credential"
         of={['credential', 'issue', owner]}
         only={['expires-on']}
         done="The credential is issued."
       />
-    }
+    )}
     label="Credentials"
-    of={useOperator('credential', 'list', owner, { entities: ['credential'] })}
+    noun="credential"
+    options={{ provider: undefined, bank: undefined, ...owner }}
+    entities={['credential']}
     columns={columns}
     keyOf={({ id }) => id}
     empty={['No credentials', 'Requests need a token.']}
   />
 )
 
-const Limits = ({ owner }: { owner: Owner }) => {
+const Limits = ({ owner }: { owner: OwnerOption }) => {
   const limits = useOperator('limit', 'show', owner, { entities: ['provider', 'bank'] })
   return (
     <Panel

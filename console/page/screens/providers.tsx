@@ -1,7 +1,7 @@
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
 import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
-import type { Columns } from '../parts/members.tsx'
+import type { ViewColumns } from '../parts/members.tsx'
 import { Link, Two } from '../parts/values.tsx'
 
 /** Returns the account that a provider is paid to. */
@@ -10,7 +10,7 @@ export const accountText = (provider: ProviderResult | undefined): string | null
   return account ? `${account.account_name}, ${account.bank} ${account.account_number}` : null
 }
 
-const columns: Columns<ProviderResult> = {
+const columns: ViewColumns<ProviderResult> = {
   Provider: ({ id, name }) => <Two of={<Link to="provider" id={id} />} below={name} />,
   Status: 'status',
   'Payouts to': { wide: accountText },

@@ -4,7 +4,7 @@ import type { ReconciliationResult } from '../../../shared/views/operator/reconc
 import { sentence } from '../catalogue-fields.ts'
 import { isSandbox, operate } from '../client.ts'
 import { chosenDay, dayFilter } from '../parts/filters.tsx'
-import type { Columns } from '../parts/members.tsx'
+import type { ViewColumns } from '../parts/members.tsx'
 import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
 import { Statement } from '../parts/statement.tsx'
 import { Table } from '../parts/table.tsx'
@@ -32,7 +32,7 @@ const Invariant = ({ title, examples }: Finding) => (
   </>
 )
 
-const columns: Columns<Finding> = {
+const columns: ViewColumns<Finding> = {
   'No.': 'number',
   Invariant: { wide: (finding) => <Invariant {...finding} /> },
   Checked: 'checked',

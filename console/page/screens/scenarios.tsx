@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { ScenarioResult, ScenarioSummary } from '../../server/backend.ts'
 import { exchange, serviceNow } from '../client.ts'
 import { Action } from '../parts/action.tsx'
-import type { Columns } from '../parts/members.tsx'
+import type { ViewColumns } from '../parts/members.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
 import { Table, TablePanel } from '../parts/table.tsx'
 import { words } from '../parts/values.tsx'
@@ -25,7 +25,7 @@ const Others = ({
     </small>
   ))
 
-const playedColumns: Columns<PlayedScenario> = {
+const playedColumns: ViewColumns<PlayedScenario> = {
   Scenario: 'name',
   Ended: 'ended_at',
   Debit: 'reference',
@@ -42,7 +42,7 @@ const play = async (name: string): Promise<ScenarioResult> => {
   return result
 }
 
-const columns: Columns<ScenarioSummary> = {
+const columns: ViewColumns<ScenarioSummary> = {
   Play: {
     wide: ({ name }) => (
       <Action

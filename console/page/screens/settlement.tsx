@@ -6,7 +6,7 @@ import { dueBatches } from '../due-batches.ts'
 import { Call } from '../parts/call.tsx'
 import { chosen, serviceDay } from '../parts/filters.tsx'
 import { listScreen } from '../parts/list.tsx'
-import type { Columns } from '../parts/members.tsx'
+import { named, type ViewColumns } from '../parts/members.tsx'
 import { Payment } from '../parts/money.tsx'
 import { Data, Facts, Panel } from '../parts/screen.tsx'
 import { Table } from '../parts/table.tsx'
@@ -29,15 +29,13 @@ const Note = ({ of: { sealed_at, status, net, made_good_by, failure } }: { of: B
 /** The stored amount is that of the last payout, which may have failed. */
 const paidOf = ({ status, paid }: BatchResult) => (status === 'completed' ? paid : null)
 
-const columns: Columns<BatchResult> = {
+const columns: ViewColumns<BatchResult> = {
   Batch: ({ id }) => <Link id={id} />,
   Provider: 'provider',
   Status: (batch) => <Two of={<Status value={batch.status} />} below={<Note of={batch} />} />,
-  Debits: 'debits',
-  Gross: 'gross',
+  ...named('debits', 'gross'),
   Fees: 'fee',
-  Adjustments: 'adjustments',
-  Net: 'net',
+  ...named('adjustments', 'net'),
   Paid: { number: paidOf },
 }
 

@@ -3,14 +3,14 @@ import type { WebhookResult } from '../../../shared/views/operator/webhook.ts'
 import { serviceNow } from '../client.ts'
 import { Call, Redeliver } from '../parts/call.tsx'
 import { ListPanel } from '../parts/list.tsx'
-import type { Columns } from '../parts/members.tsx'
+import { named, type ViewColumns } from '../parts/members.tsx'
 import { Data, Panel, Screen } from '../parts/screen.tsx'
 import { View } from '../parts/table.tsx'
 import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
 import { attemptColumns, eventColumns, PingCall } from './webhooks.tsx'
 
-const columns: Columns<DeliveryResult> = {
+const columns: ViewColumns<DeliveryResult> = {
   ...eventColumns,
   Status: 'status',
   ...attemptColumns,
@@ -18,12 +18,9 @@ const columns: Columns<DeliveryResult> = {
   '': ({ id }) => <Redeliver id={id} />,
 }
 
-const settings: Columns<WebhookResult> = {
+const settings: ViewColumns<WebhookResult> = {
   URL: 'url',
-  Health: 'health',
-  'Failing since': 'failing_since',
-  Disabled: 'disabled_at',
-  Recovered: 'recovered_at',
+  ...named('health', 'failing_since', 'disabled_at', 'recovered_at'),
   Slow: ({ is_sidelined }) => is_sidelined && 'delivered apart from others',
   Events: ({ events }) => events?.join(', ') ?? 'all events of a debit',
   Attempts: ({ max_attempts }) => max_attempts ?? 'by event type',

@@ -4,7 +4,7 @@ import { isSandbox, mayUse, operate } from '../client.ts'
 import { Call } from '../parts/call.tsx'
 import { DeliveryLink } from '../parts/delivery-drawer.tsx'
 import { listScreen } from '../parts/list.tsx'
-import type { Columns } from '../parts/members.tsx'
+import type { ViewColumns } from '../parts/members.tsx'
 import { TablePanel } from '../parts/table.tsx'
 import { Countdown, Link, Time } from '../parts/values.tsx'
 import { useLoaded } from '../use-operator.ts'
@@ -25,7 +25,7 @@ export const PingCall = ({ provider, isSmall }: { provider: string; isSmall?: bo
 
 const provider = ({ provider: id }: { provider: string }) => <Link to="webhook" id={id} mayWrap />
 
-const columns: Columns<WebhookSummary> = {
+const columns: ViewColumns<WebhookSummary> = {
   Provider: provider,
   URL: 'url',
   Health: 'health',
@@ -49,12 +49,12 @@ const SetWebhook = () => (
   />
 )
 
-export const eventColumns: Columns<DeliveryResult> = {
+export const eventColumns: ViewColumns<DeliveryResult> = {
   'Debit or batch': ({ reference }) => <Link id={reference} mayWrap />,
   Event: ({ id, event }) => <DeliveryLink id={id}>{event}</DeliveryLink>,
 }
 
-export const attemptColumns: Columns<DeliveryResult> = {
+export const attemptColumns: ViewColumns<DeliveryResult> = {
   Attempts: { number: ({ attempt_count, max_attempts }) => `${attempt_count} of ${max_attempts}` },
   'Last response': ({ response_code, reason }) =>
     response_code ? `HTTP ${response_code}` : reason?.message,
@@ -63,7 +63,7 @@ export const attemptColumns: Columns<DeliveryResult> = {
 
 type Retry = DeliveryResult & { provider: string }
 
-const retryColumns: Columns<Retry> = { ...eventColumns, Provider: provider, ...attemptColumns }
+const retryColumns: ViewColumns<Retry> = { ...eventColumns, Provider: provider, ...attemptColumns }
 
 const listRetries = async (webhooks: readonly WebhookSummary[]): Promise<Retry[]> => {
   const lists = await Promise.all(

@@ -157,8 +157,9 @@ export const credential = {
     list: {
       effect: 'reads',
       shows: 'no customer',
-      summary: 'lists the credentials of a provider or bank with their last characters',
-      options: o.options(o.owner),
+      summary:
+        'lists the credentials of a provider or bank, newest first, by their last characters',
+      options: o.options({ ...o.owner, cursor: o.page.cursor, limit: o.limit }),
     },
     show: {
       effect: 'reads',

@@ -5,6 +5,7 @@ import type { RequestLimits } from '../../domain/request-limits.ts'
 import type { Jitter } from '../../runtime.ts'
 import { findBank } from '../banks/banks.ts'
 import { ttlCache } from '../cache.ts'
+import type { KeySpan } from '../key-span.ts'
 import { keys, sha256 } from '../keys.ts'
 import * as db from '../table.ts'
 import { transact } from '../transactions.ts'
@@ -87,11 +88,23 @@ export const credentialId = (token: string): string => sha256(token)
 
 export const findCredential = (id: string) => db.find(keys.credential(id), listed)
 
-/** Lists the credentials of one owner, revoked ones too, oldest first. The index may lag. */
-export const listCredentials = async (owner: Pick<ListedCredential, 'kind' | 'owner'>) => {
-  const entries = await db.queryAll(db.statusQuery(keys.credentials(owner)))
-  const items = await db.readMany(entries.map(db.keyOf))
-  return items.map(listed).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
+/** The place of a credential in the list of its owner: a cursor is too short for the whole hash. */
+export const timeKeyOf = ({ createdAt, id }: ListedCredential): string =>
+  `${createdAt}#${id.slice(0, 32)}`
+
+const PAGE_SIZE = 100
+
+/** Lists the credentials of one owner, revoked ones too, newest first. The index may lag. */
+export async function* credentialPages(
+  owner: Pick<ListedCredential, 'kind' | 'owner'>,
+  span: KeySpan,
+): AsyncGenerator<ListedCredential[]> {
+  const query = db.spanQuery(keys.credentials(owner), span)
+  const pages = db.queryPages({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })
+  for await (const entries of pages) {
+    const items = await db.readMany(entries.map(db.keyOf))
+    yield items.map(listed).sort((a, b) => (timeKeyOf(a) < timeKeyOf(b) ? 1 : -1))
+  }
 }
 
 const listed = (item: db.Item): ListedCredential => ({
