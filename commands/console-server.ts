@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ConsoleBackend } from '../console/server/backend.ts'
 import { consoleHandler } from '../console/server/handler.ts'
 import { close, listenAt, readBody } from '../sandbox/local-server.ts'
@@ -13,17 +14,35 @@ import { watchOf } from './stage-watch.ts'
 /** A bank's statement is sent in parts of less than this. */
 const BODY_MAX_BYTES = 10 * 1024 * 1024
 
-const stageBackend = (stage: string): ConsoleBackend => ({
+const readCaller = async (stage: string) => {
+  const names = Object.keys(nouns)
+  const callers = await Promise.all(names.map((noun) => callerOf(stage, noun)))
+  return {
+    operator: callers.find((caller) => caller !== undefined) ?? '',
+    nouns: names.filter((_, index) => callers[index] !== undefined),
+  }
+}
+
+type StageCaller = Awaited<ReturnType<typeof readCaller>>
+
+/** A page does not wait longer for the permissions of a slow stage: it begins with the last ones. */
+const CALLER_MS = 1_000
+
+const callerOfPage = (stage: string, first: StageCaller) => {
+  let last = first
+  return (): Promise<StageCaller> => {
+    const current = readCaller(stage).then((caller) => {
+      last = caller
+      return caller
+    })
+    return Promise.race([current, pause(CALLER_MS).then(() => last)])
+  }
+}
+
+const stageBackend = (stage: string, first: StageCaller): ConsoleBackend => ({
   stage,
   clock: { now: () => new Date(), isFrozen: () => false },
-  caller: async () => {
-    const names = Object.keys(nouns)
-    const callers = await Promise.all(names.map((noun) => callerOf(stage, noun)))
-    return {
-      operator: callers.find((caller) => caller !== undefined) ?? '',
-      nouns: names.filter((_, index) => callers[index] !== undefined),
-    }
-  },
+  caller: callerOfPage(stage, first),
   operate: ({ noun, verb, options }) => operate({ stage }, noun, { verb, options }),
   watch: watchOf(stage),
 })
@@ -39,11 +58,11 @@ const refuse = (response: ServerResponse, status: number, message: string): void
  * @throws StartFailure or InvocationFailure with one line
  */
 export const openConsole = async (stage: string, port: number) => {
-  const backend = stageBackend(stage)
-  const { nouns } = await backend.caller()
-  if (nouns.length === 0) {
+  const caller = await readCaller(stage)
+  if (caller.nouns.length === 0) {
     throw new StartFailure(`These AWS credentials allow no operator function of ${stage}`)
   }
+  const backend = stageBackend(stage, caller)
   const serveConsole = consoleHandler(backend)
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const target = targetOf(request)

@@ -35,8 +35,12 @@ const exchangeReply = async <T>(
   path: string,
   body?: unknown,
   token?: string,
+  signal?: AbortSignal,
 ): Promise<Reply<T>> => {
-  const init = body === undefined ? {} : { body: JSON.stringify(body) }
+  const init = {
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  }
   const headers = {
     'Content-Type': 'application/json',
     ...(token && { Authorization: `Bearer ${token}` }),
@@ -74,9 +78,10 @@ const errorText = (error: { message?: string; details?: unknown } | undefined) =
 /** The values of a form. */
 export type CallOptions = Record<string, string>
 
-const call = <T>(noun: string, verb: string, options: object): Promise<Reply<T>> => {
+const call = <T>(noun: string, verb: string, options: object, signal?: AbortSignal) => {
   const operator = actingAs.value || undefined
-  return exchangeReply<T>('POST', '/console/operator', { noun, verb, options, operator })
+  const body = { noun, verb, options, operator }
+  return exchangeReply<T>('POST', '/console/operator', body, undefined, signal)
 }
 
 /** Runs a verb of the operator command with the values of a form. @throws CallError */
@@ -88,7 +93,8 @@ export const operate = <N extends NounName, V extends VerbName<N>, const O exten
   noun: N,
   verb: V,
   options: Exactly<O, N, V>,
-) => call<ConsoleResult<N, V, O>>(noun, verb, options).then(({ data }) => data)
+  signal?: AbortSignal,
+) => call<ConsoleResult<N, V, O>>(noun, verb, options, signal).then(({ data }) => data)
 
 export type ListPage<T> = { rows: readonly T[]; isFirst: boolean; next: string | undefined }
 
@@ -96,8 +102,9 @@ export type ListPage<T> = { rows: readonly T[]; isFirst: boolean; next: string |
 export const listPage = async <T>(
   noun: NounName,
   options: Partial<CallOptions>,
+  signal: AbortSignal,
 ): Promise<ListPage<T>> => {
-  const { data, next_cursor } = await call<T[]>(noun, 'list', options)
+  const { data, next_cursor } = await call<T[]>(noun, 'list', options, signal)
   return { rows: data, isFirst: !options.cursor, next: next_cursor }
 }
 

@@ -6,7 +6,7 @@ import { connect, isConnected } from './live.ts'
 import { openAt, useMatters } from './matters.ts'
 import { DeliveryDrawer } from './parts/delivery-drawer.tsx'
 import { Result } from './parts/result.tsx'
-import { Empty, Failure } from './parts/screen.tsx'
+import { Empty, Failure, Loading } from './parts/screen.tsx'
 import { Search } from './parts/search.tsx'
 import { Toasts } from './parts/toasts.tsx'
 import { ServiceTime } from './parts/values.tsx'
@@ -150,6 +150,7 @@ const root = document.createElement('div')
 document.body.append(root)
 
 const start = async (): Promise<void> => {
+  render(<Loading />, root)
   try {
     await loadSettings()
     if (settings.value?.is_live) connect()

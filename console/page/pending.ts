@@ -17,7 +17,7 @@ export const usePending = (): void => {
   const { screen, id } = place.value
   const entities = settings.value?.is_live ? ['approval'] : []
   const options = { status: 'pending', limit: '1000' }
-  const load = () => operate('approval', 'list', options)
+  const load = (signal: AbortSignal) => operate('approval', 'list', options, signal)
   const { data } = useCall(['pending', screen, id], mayUse('approval') ? load : undefined, {
     entities,
   })

@@ -1,8 +1,11 @@
 /** How soon a change is read. */
 const SETTLE_MS = 300
 
+export type LoadCall<T> = (signal: AbortSignal) => Promise<T>
+
 type Reading<T> = {
-  load: () => Promise<T>
+  /** Its signal aborts the call of a reader that is closed. */
+  load: LoadCall<T>
   show: (state: { data: T } | { error: Error }) => void
   /** Repeats the call so long after each reply, while it is visible. */
   pollMs?: number | undefined
@@ -28,7 +31,7 @@ export const openReader = <T>({
 }: Reading<T>): Reader => {
   let isRunning = false
   let isRequested = false
-  let isClosed = false
+  const closing = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   const readAfter = (milliseconds: number): void => {
     clearTimeout(timer)
@@ -36,15 +39,15 @@ export const openReader = <T>({
   }
   const read = async (): Promise<void> => {
     isRequested = isRunning
-    if (isRunning || isClosed) return
+    if (isRunning || closing.signal.aborted) return
     isRunning = true
     clearTimeout(timer)
-    const state = await load().then(
+    const state = await load(closing.signal).then(
       (data) => ({ data }),
       (error: Error) => ({ error }),
     )
     isRunning = false
-    if (isClosed) return
+    if (closing.signal.aborted) return
     show(state)
     if (isRequested) readAfter(SETTLE_MS)
     else if (pollMs) readAfter(pollMs)
@@ -61,7 +64,7 @@ export const openReader = <T>({
       }, SETTLE_MS)
     },
     close: () => {
-      isClosed = true
+      closing.abort()
       clearTimeout(timer)
     },
   }

@@ -3,7 +3,7 @@ import type { Exactly, NounName, OptionsOf, VerbName } from '../../shared/operat
 import type { ConsoleResult } from '../server/backend.ts'
 import { mayUse, operate, settings } from './client.ts'
 import { onChange } from './live.ts'
-import { openReader, type Reader } from './reader.ts'
+import { type LoadCall, openReader, type Reader } from './reader.ts'
 
 /** How often a stage is polled for changing items. */
 const POLL_MS = 5_000
@@ -25,58 +25,60 @@ const keep = <T>(call: string, result: T): T => {
 
 export type Loaded<T> = { data: T | undefined; error: Error | undefined; reload: () => void }
 
-type LoadState<T> = { data?: T | undefined; error?: Error | undefined }
+type LoadState<T> = { of: string; data?: T | undefined; error?: Error | undefined }
 
 /**
  * Loads data, and loads it again after changes of the items that `entities` and `key` select; on a
  * stage five seconds after each reply. The last data stay visible while it loads.
  * @param load undefined: nothing to load yet
+ * @param dependencies name what is loaded: the data of other ones are not shown
  * @param initial data of an earlier reply
  */
 export const useLoaded = <T>(
-  load: (() => Promise<T>) | undefined,
+  load: LoadCall<T> | undefined,
   dependencies: readonly unknown[],
   { entities = [], key = '', pollMs = entities.length > 0 ? POLL_MS : undefined }: Watch = {},
   initial?: T,
 ): Loaded<T> => {
-  const [state, setState] = useState<LoadState<T>>({ data: initial })
+  const of = JSON.stringify(dependencies)
+  const [state, setState] = useState<LoadState<T>>({ of })
+  const shown = state.of === of && state.data !== undefined ? state.data : initial
   const reader = useRef<Reader>(undefined)
-  const identity = JSON.stringify(dependencies)
   const watched = entities.join()
 
-  // The identity names what is loaded.
   useEffect(() => {
     if (!load) return undefined
-    const { read, readSoon, close } = openReader<T>({
+    const own = openReader<T>({
       load,
-      show: (reply) => setState(({ data }) => ({ data, ...reply })),
+      show: (reply) =>
+        setState((last) => ({ ...(last.of === of && last), error: undefined, of, ...reply })),
       pollMs: settings.value?.is_live ? undefined : pollMs,
       isVisible: () => document.visibilityState === 'visible',
     })
-    reader.current = { read, readSoon, close }
-    read()
+    reader.current = own
+    own.read()
     const unsubscribe = onChange(({ entity, pk }) => {
       const isWatched = watched.split(',').includes(entity) && pk.includes(key)
-      if (watched && (entity === '*' || isWatched)) readSoon()
+      if (watched && (entity === '*' || isWatched)) own.readSoon()
     })
     return () => {
       unsubscribe()
-      close()
+      own.close()
     }
-  }, [identity, load === undefined, watched, key])
+  }, [of, load === undefined, watched, key])
 
   const reload = useCallback(() => reader.current?.read(), [])
-  return { data: state.data, error: state.error, reload }
+  return { data: shown, error: state.of === of ? state.error : undefined, reload }
 }
 
 /** Loads the result of a call, which its name identifies. */
 export const useCall = <T>(
   name: readonly unknown[],
-  load: (() => Promise<T>) | undefined,
+  load: LoadCall<T> | undefined,
   watch: Watch = {},
 ): Loaded<T> => {
   const call = JSON.stringify(name)
-  const kept = load && (async () => keep(call, await load()))
+  const kept: LoadCall<T> | undefined = load && (async (signal) => keep(call, await load(signal)))
   return useLoaded(kept, [call], watch, results.get(call) as T | undefined)
 }
 
@@ -93,7 +95,7 @@ export const useOperator = <
 ): Loaded<ConsoleResult<N, V, O>> =>
   useCall(
     [noun, verb, options],
-    mayUse(noun) ? () => operate(noun, verb, options) : undefined,
+    mayUse(noun) ? (signal) => operate(noun, verb, options, signal) : undefined,
     watch,
   )
 

@@ -6,6 +6,7 @@ import { useBrowser } from './browser.ts'
 export const useConsole = (service: Service) => {
   const { open, ...others } = useBrowser()
   return {
+    open,
     openScreen: (path: string): Promise<Page> =>
       open(`${service.sandbox().address}/console#/${path}`),
     ...others,

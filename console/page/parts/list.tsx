@@ -4,6 +4,7 @@ import type { FormField } from '../../server/backend.ts'
 import { formOf, labelOf } from '../catalogue-fields.ts'
 import { type CallOptions, type ListPage, listPage, mayUse } from '../client.ts'
 import { linkTo } from '../place.ts'
+import type { LoadCall } from '../reader.ts'
 import { place, setFilters } from '../route.ts'
 import { type Loaded, useCall } from '../use-operator.ts'
 import { chosen, Filters, limitFilter } from './filters.tsx'
@@ -60,7 +61,7 @@ const optionsOf = (noun: NounName, preset: Partial<CallOptions> = {}) => {
 const useList = <T,>({ noun, options, entities = [] }: ListRow<T>): Loaded<ListPage<T>> => {
   const entered = chosen(...optionsOf(noun, options).names)
   const call = { ...options, ...entered }
-  const load = () => listPage<T>(noun, call)
+  const load: LoadCall<ListPage<T>> = (signal) => listPage<T>(noun, call, signal)
   return useCall([noun, 'list', call, 'page'], mayUse(noun) ? load : undefined, { entities })
 }
 

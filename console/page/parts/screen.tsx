@@ -85,6 +85,12 @@ export const Failure = ({ error, retry }: { error: Error; retry?: (() => void) |
   </div>
 )
 
+export const Loading = () => (
+  <p class="empty" role="status">
+    Loading…
+  </p>
+)
+
 type DataProps<T> = { of: Loaded<T>; children: (data: T) => ComponentChildren }
 
 /** Shows loaded data. A failed reload is shown above the last data. */
@@ -93,11 +99,7 @@ export function Data<T>({ of: { data, error, reload }, children }: DataProps<T>)
     <>
       {error && <Failure error={error} retry={reload} />}
       {data !== undefined && children(data)}
-      {data === undefined && !error && (
-        <p class="empty" role="status">
-          Loading…
-        </p>
-      )}
+      {data === undefined && !error && <Loading />}
     </>
   )
 }

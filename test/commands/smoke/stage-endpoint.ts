@@ -17,6 +17,8 @@ type StageState = {
   pending: number
   /** Functions that the caller may not use. */
   denied?: readonly string[]
+  /** The functions reply after it. */
+  replies?: Promise<void>
   /** Lines of every log group in addition to the usual ones. */
   lines: readonly string[]
 }
@@ -133,6 +135,7 @@ export const startStageEndpoint = async (address: string, state: StageState) => 
     if (configured)
       return Response.json({ FunctionUrl: `http://${headers.host}/url/${configured}` })
     const called = FUNCTION_URL.exec(url)?.[1]
+    if (called) await state.replies
     if (called && state.denied?.includes(called)) {
       return Response.json({ Message: 'Forbidden' }, { status: 403 })
     }

@@ -1,0 +1,93 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { healthy, startStageEndpoint } from '../commands/smoke/stage-endpoint.ts'
+import { printedBy, useCommands } from '../support/commands.ts'
+import { SILENT } from '../support/requests.ts'
+import { useService } from '../support/running-service.ts'
+import { rowsOf, useConsole } from './console.ts'
+
+/** The console of a service that replies late, in Chromium. */
+
+const service = useService()
+const start = useCommands()
+const { open, openScreen, problemsAtEnd } = useConsole(service)
+
+/** Holds the calls whose body has a text. @returns what lets them continue */
+const hold = async (page: Page, text: string): Promise<() => void> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route('**/console/operator', async (route) => {
+    if (route.request().postData()?.includes(text)) await promise
+    // A page that has left the screen does not wait for the reply.
+    await route.continue().catch(() => undefined)
+  })
+  return resolve
+}
+
+test('the page says that it loads before the service has replied', async () => {
+  const page = await openScreen('nothing')
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route('**/console/settings', async (route) => {
+    await promise
+    await route.continue()
+  })
+  await page.reload({ waitUntil: 'commit' })
+  await page.getByRole('status').getByText('Loading').waitFor()
+  resolve()
+  await page.getByText('This screen does not exist').waitFor()
+})
+
+test('a filter shows none of the rows before it, and a late reply replaces no newer one', async () => {
+  const { reference } = await service.charge({ phone_number: SILENT })
+  const { reference: others } = await service.charge({ phone_number: SILENT }, 'sk_sandbox_other')
+  const page = await openScreen('debits')
+  const rows = rowsOf(page, 'Debits')
+  await rows.nth(1).waitFor()
+  const release = await hold(page, '"provider":"other"')
+  const held = page.waitForRequest((request) => request.postData()?.includes('other') === true)
+  await page.getByLabel('Provider').selectOption('other')
+  await held
+  await page.getByRole('status').getByText('Loading').waitFor()
+  expect(await rows.count()).toBe(0)
+  await page.getByLabel('Provider').selectOption('demo')
+  await rows.filter({ hasText: reference }).waitFor()
+  release()
+  await page.getByLabel('Status').selectOption('processing')
+  await rows.filter({ hasText: reference }).waitFor()
+  expect(await rows.filter({ hasText: others }).count()).toBe(0)
+  await page.getByLabel('Provider').selectOption('other')
+  await rows.filter({ hasText: others }).waitFor()
+})
+
+test('a screen that is left ends its calls, so that the next one does not wait for them', async () => {
+  const page = await openScreen('banks')
+  await rowsOf(page, 'Banks').first().waitFor()
+  await hold(page, '"noun":"change"')
+  const held = page.waitForRequest((request) => request.postData()?.includes('change') === true)
+  await page.getByRole('link', { name: 'Operator changes' }).click()
+  const request = await held
+  const ended = page.waitForEvent('requestfailed', (failed) => failed === request)
+  await page.getByRole('link', { name: 'Banks' }).click()
+  expect((await ended).failure()?.errorText).toBe('net::ERR_ABORTED')
+  await rowsOf(page, 'Banks').first().waitFor()
+})
+
+test('a page of a stage whose functions do not reply begins with the permissions of the page before', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const state = { ...healthy, replies: Promise.resolve() }
+  const endpoint = await startStageEndpoint(service.sandbox().address, state)
+  try {
+    const words = ['commands/console.ts', '--stage', 'sandbox', '--port', '0']
+    const address = await printedBy(start(words, endpoint.env), /^ready (http:\S+)$/m)
+    state.replies = promise
+    const page = await open(`${address}#/debits`)
+    await page.getByRole('heading', { name: 'Debits' }).waitFor()
+    await page.getByText('arn:aws:iam::000000000000:user/ama').first().waitFor()
+    await page.getByRole('status').getByText('Loading').waitFor()
+    resolve()
+    await rowsOf(page, 'Debits').first().waitFor()
+    expect(await problemsAtEnd()).toEqual([])
+  } finally {
+    resolve()
+    await endpoint.stop()
+  }
+})
