@@ -87,11 +87,10 @@ export const Filters = ({ of }: { of: readonly FilterProps[] }) =>
 
 /** Returns the filters that have a value in the address. */
 export const chosen = <K extends string>(...names: readonly K[]): { [Name in K]?: string } => {
-  const set = names.flatMap((name) => {
-    const value = place.value.filters[name]
-    return value ? [[name, value]] : []
-  })
-  return Object.fromEntries(set)
+  const { filters } = place.value
+  return Object.fromEntries(
+    names.filter((name) => filters[name]).map((name) => [name, filters[name]]),
+  ) as { [Name in K]?: string }
 }
 
 const DAY_MS = 86_400_000

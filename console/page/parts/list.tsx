@@ -8,9 +8,8 @@ import type { LoadCall } from '../reader.ts'
 import { place, setFilters } from '../route.ts'
 import { type Loaded, useCall } from '../use-operator.ts'
 import { chosen, Filters, limitFilter } from './filters.tsx'
-import type { ViewColumns } from './members.tsx'
 import { Data, Empty, type EmptyText, Panel, Screen } from './screen.tsx'
-import { Table } from './table.tsx'
+import { Table, type ViewColumns } from './table.tsx'
 
 /** Lists of the catalogue: their filters are the options of `list`, and the address holds their values. */
 

@@ -30,30 +30,23 @@ export const Two = ({ of, below }: { of: ComponentChildren; below: ComponentChil
   </>
 )
 
-/** The tones of the words that are no statuses of a debit. */
-const TONES = {
-  delivered: 'good',
-  active: 'good',
-  live: 'good',
-  healthy: 'good',
-  resolved: 'good',
-  granted: 'good',
-  normal: 'good',
-  abandoned: 'bad',
-  disabled: 'bad',
-  suspended: 'bad',
-  denied: 'bad',
-  exhausted: 'bad',
-  failing: 'warn',
-  open: 'warn',
-  expired: '',
-  inactive: '',
-} as const satisfies Record<string, Tone | ''>
+/** The words that are no statuses of a debit, by their tones. */
+const WORDS = {
+  good: ['active', 'delivered', 'granted', 'healthy', 'live', 'normal', 'resolved'],
+  bad: ['abandoned', 'denied', 'disabled', 'exhausted', 'suspended'],
+  warn: ['failing', 'open'],
+  '': ['expired', 'inactive'],
+} as const satisfies Partial<Record<Tone | '', readonly string[]>>
 
-type OtherWord = keyof typeof TONES
-type ShownStatus = keyof typeof debitStatuses | OtherWord
+type WordTone = keyof typeof WORDS
+type ShownStatus = keyof typeof debitStatuses | (typeof WORDS)[WordTone][number]
 
-const isOther = (value: ShownStatus): value is OtherWord => Object.hasOwn(TONES, value)
+const tones = new Map<string, Tone | ''>([
+  ...Object.entries(debitStatuses).map(([status, { tone }]) => [status, tone] as const),
+  ...(Object.keys(WORDS) as WordTone[]).flatMap((tone) =>
+    WORDS[tone].map((word) => [word, tone] as const),
+  ),
+])
 
 /** A word or a sentence in the colour of its meaning. */
 export const Mark = ({ tone, children }: { tone: Tone | ''; children: ComponentChildren }) => (
@@ -67,7 +60,7 @@ export const Verdict = ({ isGood, children }: { isGood: boolean; children: Compo
 
 /** Batches, deliveries and refunds share the names of statuses, and their tones. */
 export const Status = ({ value }: { value: ShownStatus }) => (
-  <Mark tone={isOther(value) ? TONES[value] : debitStatuses[value].tone}>{words(value)}</Mark>
+  <Mark tone={tones.get(value) ?? ''}>{words(value)}</Mark>
 )
 
 const localSecond = signal(Date.now())

@@ -1,16 +1,64 @@
 import type { BatchResult, SettlementReport } from '../../../shared/views/batch.ts'
 import { isAboveZero, sumOf } from '../amounts.ts'
 import { mayUse, operate } from '../client.ts'
+import { Call } from '../parts/call.tsx'
 import { CsvButton } from '../parts/csv-button.tsx'
-import { named, type ViewColumns } from '../parts/members.tsx'
-import { Sum } from '../parts/money.tsx'
-import { PayoutActions } from '../parts/payout-actions.tsx'
+import { Payment, Sum } from '../parts/money.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
-import { FirstRows, View } from '../parts/table.tsx'
+import { FirstRows, named, View, type ViewColumns } from '../parts/table.tsx'
 import { Link } from '../parts/values.tsx'
 import { place } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
-import { accountText } from './providers.tsx'
+import { accountText } from './owners.tsx'
+
+type PayoutActionsProps = {
+  batch: BatchResult
+  account: string | null
+  /** Whether earlier batches with a net below zero reduce the payout. */
+  isReduced: boolean
+}
+
+type PayoutCall = { verb: 'process' | 'retry'; label: string; about?: string; done: string }
+
+/** The call that pays a batch in each status; null: it is paid. */
+const payouts: Record<BatchResult['status'], PayoutCall | null> = {
+  pending: { verb: 'process', label: 'Pay now', done: 'The payout is sent.' },
+  processing: {
+    verb: 'process',
+    label: 'Query the bank',
+    about: 'Sends the same payout again. The bank pays a uuid once and reports its status.',
+    done: 'The bank’s reply is recorded.',
+  },
+  completed: null,
+  failed: {
+    verb: 'retry',
+    label: 'Retry payout',
+    about: 'Pays the batch again under a new uuid. Correct the account first.',
+    done: 'The payout is sent again.',
+  },
+}
+
+/** The calls that the status of a batch allows. */
+export const PayoutActions = ({ batch, account, isReduced }: PayoutActionsProps) => {
+  const { id, provider, net, sealed_at } = batch
+  const payout = payouts[batch.status]
+  if (!payout || !sealed_at || !isAboveZero(net)) return null
+  const { verb, ...texts } = payout
+  const amount = isReduced ? `at most ${net}` : String(net)
+  const payee = account ? `${provider}: ${account}` : provider
+  const confirmation = () => <Payment amount={amount} to={payee} />
+  return (
+    <>
+      <Call {...texts} of={['settlement', verb, { batch: id }]} confirmation={confirmation} />
+      <Call
+        label="Record payout"
+        of={['settlement', 'complete', { batch: id }]}
+        confirmation={confirmation}
+        done="The payout is recorded."
+      />
+    </>
+  )
+}
 
 const columns: ViewColumns<SettlementReport['lines'][number]> = {
   Type: 'type',

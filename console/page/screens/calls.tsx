@@ -3,10 +3,9 @@ import type { VerbForm } from '../../server/backend.ts'
 import { mayUse, settings } from '../client.ts'
 import { CatalogueCall } from '../parts/call.tsx'
 import { noMatchOf } from '../parts/list.tsx'
-import type { ViewColumns } from '../parts/members.tsx'
 import { showResult } from '../parts/result.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
-import { Table } from '../parts/table.tsx'
+import { Table, type ViewColumns } from '../parts/table.tsx'
 import { place } from '../route.ts'
 
 type CallRow = VerbForm & { name: string; noun: string; verb: string }

@@ -1,6 +1,6 @@
 import type { ChangeResult } from '../../../shared/views/operator/change.ts'
 import { listScreen } from '../parts/list.tsx'
-import type { ViewColumns } from '../parts/members.tsx'
+import type { ViewColumns } from '../parts/table.tsx'
 import { Link, words } from '../parts/values.tsx'
 
 const Target = ({ target }: { target: string }) =>

@@ -2,7 +2,7 @@ import type { ExceptionKind, ExceptionRows } from '../../../shared/domain/debits
 import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
 import { Call, RefundCall } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
-import type { ViewColumns } from '../parts/members.tsx'
+import type { ViewColumns } from '../parts/table.tsx'
 import { Code, Link, prettyJson, Status, Time, Two } from '../parts/values.tsx'
 
 type KindRow<K extends ExceptionKind> = Pick<ExceptionRows[K], 'source' | 'refund'> & {

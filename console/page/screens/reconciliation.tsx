@@ -1,15 +1,142 @@
+import type { TargetedEvent } from 'preact'
 import { useState } from 'preact/hooks'
+import type { StatementExample, StatementReport } from '../../../shared/domain/banks/statement.ts'
 import type { Finding } from '../../../shared/domain/operator/finding.ts'
 import type { ReconciliationResult } from '../../../shared/views/operator/reconciliation.ts'
+import type { LongResults } from '../../server/backend.ts'
 import { sentence } from '../catalogue-fields.ts'
 import { isSandbox, operate } from '../client.ts'
-import { chosenDay, dayFilter } from '../parts/filters.tsx'
-import type { ViewColumns } from '../parts/members.tsx'
-import { Data, Empty, Facts, Panel, Screen } from '../parts/screen.tsx'
-import { Statement } from '../parts/statement.tsx'
-import { Table } from '../parts/table.tsx'
+import { CsvButton } from '../parts/csv-button.tsx'
+import { contentsOf } from '../parts/field.tsx'
+import { chosenDay, dayFilter, Options, useObjects } from '../parts/filters.tsx'
+import { Data, Empty, type EmptyText, Facts, Failure, Panel, Screen } from '../parts/screen.tsx'
+import { Table, type ViewColumns } from '../parts/table.tsx'
 import { dayText, Mark, Time, Verdict } from '../parts/values.tsx'
-import { useLoaded } from '../use-operator.ts'
+import { useLoaded, useRun } from '../use-operator.ts'
+
+/** The groups of a comparison, and whose amounts the sum has. */
+const groups: Record<keyof StatementReport, { title: string; owner?: string }> = {
+  matched: { title: 'Matched' },
+  missing_here: { title: 'Missing here', owner: 'by the bank' },
+  missing_at_bank: { title: 'Missing at the bank', owner: 'by the service' },
+  differs: { title: 'Different', owner: 'by the bank' },
+}
+const names = Object.keys(groups) as (keyof StatementReport)[]
+
+const statementColumns: ViewColumns<StatementExample> = {
+  Line: 'line',
+  Debit: ({ reference }) => reference,
+  UUID: 'uuid',
+  'Bank’s reference': 'bank_reference',
+  Amount: 'amount',
+  Difference: ({ reason }) => reason,
+}
+
+type Compared = { bank: string; date: string; result: LongResults['statement'] }
+
+const Comparison = ({ bank, date, result }: Compared) => {
+  const different = names.filter((name) => name !== 'matched' && result[name].count > 0)
+  const differences = different.reduce((sum, name) => sum + result[name].count, 0)
+  const figures = names.map((name) => [
+    groups[name].title,
+    <>
+      {result[name].count}{' '}
+      <small>
+        {result[name].sum} GHS {groups[name].owner}
+      </small>
+    </>,
+  ])
+  return (
+    <div class="stack" role="status">
+      <h3>
+        {bank}, {dayText(date)}
+      </h3>
+      <Verdict isGood={differences === 0}>
+        {differences === 0 ? 'The statement agrees' : `Differences: ${differences}`}
+      </Verdict>
+      <Facts kind="figures" of={Object.fromEntries(figures)} />
+      {result.ignored > 0 && <p class="muted">Ignored rows of other days: {result.ignored}</p>}
+      {different.map((name) => (
+        <section key={name}>
+          <h3>{groups[name].title}</h3>
+          <Table
+            label={groups[name].title}
+            columns={statementColumns}
+            rows={result[name].examples}
+            keyOf={({ line, uuid }) => `${line} ${uuid}`}
+          />
+        </section>
+      ))}
+    </div>
+  )
+}
+
+/** Writes the completed debits of a bank as its statement, to try the comparison. */
+const exampleOf = async (bank: string, date: string): Promise<string> => {
+  const debits = await operate('debit', 'list', { limit: '1000' })
+  const rows = debits
+    .filter((debit) => debit.bank === bank && debit.completed_at?.startsWith(date))
+    .map(({ uuid, bank_reference, amount, currency, completed_at }) =>
+      [uuid, bank_reference, amount, currency, completed_at].join(','),
+    )
+  return `${['uuid,bank_reference,amount,currency,completed_at', ...rows].join('\r\n')}\r\n`
+}
+
+const NONE: EmptyText = [
+  'No statement yet',
+  'The columns are those of the bank’s setting, or uuid or bank_reference, amount, currency and completed_at.',
+]
+
+/** Compares a bank's statement of a day with the debits of the service. */
+export const Statement = ({ date }: { date: string }) => {
+  const banks = useObjects('bank') ?? []
+  const [chosen, setChosen] = useState<string>()
+  const bank = chosen ?? banks[0]?.[0] ?? ''
+  const [compared, setCompared] = useState<Compared>()
+  const { isRunning, error, run } = useRun()
+  const isShown = compared?.bank === bank && compared.date === date && !isRunning && !error
+  const compare = async (form: HTMLFormElement): Promise<void> => {
+    const { statement = '' } = await contentsOf(form)
+    const result = await operate('reconciliation', 'statement', { bank, date, statement })
+    setCompared({ bank, date, result })
+  }
+  const submit = (event: TargetedEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    const form = event.currentTarget
+    run(() => compare(form))
+  }
+  const example = (
+    <CsvButton
+      label="Download an example"
+      name={`statement-${bank}-${date}.csv`}
+      load={() => exampleOf(bank, date)}
+    />
+  )
+  return (
+    <Panel title="Bank statement" actions={isSandbox() && example}>
+      <div class="stack">
+        <form class="filters" onSubmit={submit}>
+          <label>
+            Bank
+            <select value={bank} onChange={(event) => setChosen(event.currentTarget.value)}>
+              <Options of={banks} selected={bank} />
+            </select>
+          </label>
+          <label>
+            CSV or camt.053
+            <input type="file" name="statement" accept=".csv,.txt,.xml" required />
+          </label>
+          <button type="submit" disabled={isRunning}>
+            {isRunning ? 'Comparing…' : 'Compare'}
+          </button>
+        </form>
+        {error && <Failure error={error} />}
+        {isShown && <Comparison {...compared} />}
+        {!isShown && !error && <Empty of={NONE} />}
+      </div>
+    </Panel>
+  )
+}
 
 const Result = ({ checked, differences }: Finding) => {
   if (differences > 0) return <Mark tone="bad">Differences: {differences}</Mark>
@@ -32,7 +159,7 @@ const Invariant = ({ title, examples }: Finding) => (
   </>
 )
 
-const columns: ViewColumns<Finding> = {
+const invariantColumns: ViewColumns<Finding> = {
   'No.': 'number',
   Invariant: { wide: (finding) => <Invariant {...finding} /> },
   Checked: 'checked',
@@ -64,7 +191,7 @@ const Findings = ({ result }: { result: ReconciliationResult }) => {
         <Facts kind="figures" of={Object.fromEntries(figures)} />
         <Table
           label="Invariants"
-          columns={columns}
+          columns={invariantColumns}
           rows={invariants.toSorted(
             (a, b) => Number(b.differences > 0) - Number(a.differences > 0),
           )}

@@ -1,13 +1,14 @@
 import type { DeliveryResult, PingResult } from '../../../shared/views/delivery.ts'
-import type { WebhookSummary } from '../../../shared/views/operator/webhook.ts'
-import { isSandbox, mayUse, operate } from '../client.ts'
-import { Call } from '../parts/call.tsx'
+import type { WebhookResult, WebhookSummary } from '../../../shared/views/operator/webhook.ts'
+import { isSandbox, mayUse, operate, serviceNow } from '../client.ts'
+import { Call, Redeliver } from '../parts/call.tsx'
 import { DeliveryLink } from '../parts/delivery-drawer.tsx'
-import { listScreen } from '../parts/list.tsx'
-import type { ViewColumns } from '../parts/members.tsx'
-import { TablePanel } from '../parts/table.tsx'
+import { ListPanel, listScreen } from '../parts/list.tsx'
+import { Data, Panel, Screen } from '../parts/screen.tsx'
+import { named, TablePanel, View, type ViewColumns } from '../parts/table.tsx'
 import { Countdown, Link, Time } from '../parts/values.tsx'
-import { useLoaded } from '../use-operator.ts'
+import { place } from '../route.ts'
+import { useLoaded, useOperator } from '../use-operator.ts'
 
 const pingText = ({ delivered, response_code, cause, duration_ms }: PingResult): string =>
   delivered
@@ -25,7 +26,7 @@ export const PingCall = ({ provider, isSmall }: { provider: string; isSmall?: bo
 
 const provider = ({ provider: id }: { provider: string }) => <Link to="webhook" id={id} mayWrap />
 
-const columns: ViewColumns<WebhookSummary> = {
+const webhookColumns: ViewColumns<WebhookSummary> = {
   Provider: provider,
   URL: 'url',
   Health: 'health',
@@ -105,7 +106,7 @@ export const WebhooksScreen = listScreen({
   noun: 'webhook',
   entities: ['webhook', 'webhook-health'],
   actions: () => <SetWebhook />,
-  columns,
+  columns: webhookColumns,
   keyOf: ({ provider }) => provider,
   below: ({ rows }) => mayUse('delivery') && <PendingRetries webhooks={rows} />,
   empty: [
@@ -113,3 +114,89 @@ export const WebhooksScreen = listScreen({
     'Choose “Set a webhook” to send the events of a provider to a URL.',
   ],
 })
+
+const deliveryColumns: ViewColumns<DeliveryResult> = {
+  ...eventColumns,
+  Status: 'status',
+  ...attemptColumns,
+  Delivered: 'delivered_at',
+  '': ({ id }) => <Redeliver id={id} />,
+}
+
+const settings: ViewColumns<WebhookResult> = {
+  URL: 'url',
+  ...named('health', 'failing_since', 'disabled_at', 'recovered_at'),
+  Slow: ({ is_sidelined }) => is_sidelined && 'delivered apart from others',
+  Events: ({ events }) => events?.join(', ') ?? 'all events of a debit',
+  Attempts: ({ max_attempts }) => max_attempts ?? 'by event type',
+  Timeout: ({ timeout, connection_timeout }) => `${timeout} s, connection ${connection_timeout} s`,
+  Payload: 'payload',
+  'Old secret until': 'previous_until',
+}
+
+type CallsProps = { provider: string; webhook: WebhookResult | undefined }
+
+const Calls = ({ provider, webhook }: CallsProps) => {
+  const dayAgo = new Date(serviceNow() - 86_400_000).toISOString()
+  return (
+    <>
+      <PingCall provider={provider} />
+      {webhook?.health !== 'healthy' && (
+        <Call
+          of={['webhook', 'enable', { provider }]}
+          about="Ends the failing state. New events are delivered again."
+          done="The webhook is enabled."
+        />
+      )}
+      <Call
+        label="Change"
+        of={['webhook', 'set', { provider }]}
+        values={{ url: webhook?.url ?? '' }}
+        current={webhook}
+        about="Changes the given settings only. Another URL replaces the present one."
+        done="The webhook is changed."
+      />
+      <Call
+        label="Rotate the secret"
+        of={['webhook', 'rotate-secret', { provider }]}
+        done="The webhook has a new secret."
+      />
+      <Call
+        of={['delivery', 'recover', { provider }]}
+        about="Sends all undelivered events since a time again, at most 14 days ago."
+        values={{ since: dayAgo.slice(0, 19).concat('Z') }}
+        done={({ deliveries }) => `${deliveries} events are sent again.`}
+      />
+    </>
+  )
+}
+
+/** One webhook with its newest deliveries. */
+export const WebhookScreen = () => {
+  const provider = place.value.id
+  const watch = { entities: ['webhook', 'webhook-health'], key: provider }
+  const webhook = useOperator('webhook', 'show', { provider }, watch)
+  return (
+    <Screen
+      title={`Webhook of ${provider}`}
+      back={['webhooks', 'webhooks']}
+      actions={<Calls provider={provider} webhook={webhook.data} />}
+    >
+      <Panel title="Settings and health">
+        <Data of={webhook}>{(shown) => <View of={shown} rows={settings} />}</Data>
+      </Panel>
+      <ListPanel
+        label="Deliveries"
+        noun="delivery"
+        options={{ provider }}
+        entities={['delivery', 'receipt', 'feed-page']}
+        columns={deliveryColumns}
+        keyOf={({ id }) => id}
+        empty={[
+          'No deliveries yet',
+          `A delivery appears here with the next event of a debit of ${provider}.`,
+        ]}
+      />
+    </Screen>
+  )
+}

@@ -1,14 +1,108 @@
+import type { BankResult } from '../../../shared/views/operator/bank.ts'
 import type { CredentialResult } from '../../../shared/views/operator/credential.ts'
+import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
 import { mayUse, operate } from '../client.ts'
 import { Call, CatalogueCall } from '../parts/call.tsx'
-import { ListPanel } from '../parts/list.tsx'
-import type { ViewColumns } from '../parts/members.tsx'
+import { ListPanel, listScreen } from '../parts/list.tsx'
 import { Data, Facts, Panel, Screen } from '../parts/screen.tsx'
-import { Status, Time } from '../parts/values.tsx'
+import { named, type ViewColumns } from '../parts/table.tsx'
+import { Countdown, Link, Mark, Status, Time, Two, Verdict, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { settingTexts } from '../settings-of.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
+
+/** Returns the account that a provider is paid to. */
+export const accountText = (provider: ProviderResult | undefined): string | null => {
+  const account = provider?.settlement_account
+  return account ? `${account.account_name}, ${account.bank} ${account.account_number}` : null
+}
+
+const providerColumns: ViewColumns<ProviderResult> = {
+  Provider: ({ id, name }) => <Two of={<Link to="provider" id={id} />} below={name} />,
+  Status: 'status',
+  'Payouts to': { wide: accountText },
+  'Held until': 'payouts_held_until',
+  'Daily limit': 'daily_limit',
+}
+
+/** The payment providers. */
+export const ProvidersScreen = listScreen({
+  title: 'Providers',
+  about: () => 'The payment providers with their settings, credentials and limits.',
+  noun: 'provider',
+  entities: ['provider'],
+  actions: () => (
+    <Call
+      label="New provider"
+      kind="primary"
+      of={['provider', 'create']}
+      done="The provider is created."
+    />
+  ),
+  columns: providerColumns,
+  keyOf: ({ id }) => id,
+  empty: ['No providers yet', '“New provider” creates one.'],
+})
+
+const Behaviour = ({ bank: { connector, behaviour } }: { bank: BankResult }) => {
+  if (connector !== 'sandbox') return null
+  if (!behaviour) return <Status value="normal" />
+  const { as, code, until } = behaviour
+  return (
+    <>
+      <Two of={<Mark tone="bad">{as}</Mark>} below={code && words(code)} />
+      {until && (
+        <small class="block">
+          ends <Countdown at={until} />
+        </small>
+      )}
+    </>
+  )
+}
+
+const Health = ({ health: { state, since } }: Pick<BankResult, 'health'>) => (
+  <>
+    <Verdict isGood={state === 'up'}>{state}</Verdict>
+    {since && (
+      <small class="block">
+        since <Time at={since} />
+      </small>
+    )}
+  </>
+)
+
+const bankColumns: ViewColumns<BankResult> = {
+  Bank: ({ identifier, name }) => <Two of={<Link to="bank" id={identifier} />} below={name} />,
+  Status: 'status',
+  Health: ({ health }) => <Health health={health} />,
+  ...named('connector', 'maximum'),
+  Behaviour: (bank) => <Behaviour bank={bank} />,
+  '': ({ identifier, connector }) =>
+    connector === 'sandbox' && (
+      <Call
+        label="Simulate"
+        isSmall
+        of={['bank', 'behave', { bank: identifier }]}
+        done={`${identifier} behaves so.`}
+      />
+    ),
+}
+
+/** The banks, and the behaviour of those of a sandbox. */
+export const BanksScreen = listScreen({
+  title: 'Banks',
+  about: () =>
+    'A bank with the connector “sandbox” fails on demand. Functions of a stage know a change within 30 seconds.',
+  noun: 'bank',
+  entities: ['bank', 'bank-health'],
+  actions: () => (
+    <Call label="New bank" kind="primary" of={['bank', 'create']} done="The bank is created." />
+  ),
+  columns: bankColumns,
+  keyOf: ({ identifier }) => identifier,
+  empty: ['No banks yet', '“New bank” creates one.'],
+})
 
 /** A provider or a bank: both have settings, credentials and limits. */
 
@@ -16,7 +110,7 @@ type OwnerOption = { provider: string } | { bank: string }
 
 const Settings = ({ of }: { of: object }) => <Facts of={Object.fromEntries(settingTexts(of))} />
 
-const columns: ViewColumns<CredentialResult> = {
+const credentialColumns: ViewColumns<CredentialResult> = {
   Token: ({ last_characters }) => <span class="mono">…{last_characters}</span>,
   Issued: 'created_at',
   Expires: ({ expires_on }) => (expires_on ? <Time at={expires_on} /> : 'never'),
@@ -55,7 +149,7 @@ const Credentials = ({ owner }: { owner: OwnerOption }) => (
     noun="credential"
     options={{ provider: undefined, bank: undefined, ...owner }}
     entities={['credential']}
-    columns={columns}
+    columns={credentialColumns}
     keyOf={({ id }) => id}
     empty={['No credentials', 'Requests need a token.']}
   />
