@@ -71,9 +71,9 @@ const useLists = () => {
   }
 }
 
-type Lists = ReturnType<typeof useLists>
+type OpenLists = ReturnType<typeof useLists>
 
-const mattersOf = ({ exceptions, requests, banks, webhooks, batches, letters }: Lists) => [
+const mattersOf = ({ exceptions, requests, banks, webhooks, batches, letters }: OpenLists) => [
   ...matter(
     exceptions,
     { title: 'Exceptions', screen: 'exceptions', filters: { status: 'open' } },

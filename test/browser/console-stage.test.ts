@@ -30,7 +30,7 @@ test('a stage asks for a confirmation before money moves, and records the caller
     await page.getByText('arn:aws:iam::000000000000:user/ama').first().waitFor()
     await page.getByRole('button', { name: 'Bank: completed' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('moves money on the stage sandbox').waitFor()
+    await dialog.getByText('proof of money, on the stage sandbox').waitFor()
     await dialog.getByLabel('Bank reference').fill('GCB-4711')
     await dialog.getByLabel('Reason').fill('Statement of 21 November')
     expect((await service.show(reference)).status).toBe('processing')

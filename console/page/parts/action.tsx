@@ -61,7 +61,8 @@ const Dialog = ({ label, act, onClose, ...props }: DialogProps) => {
       {confirmation?.(values)}
       {movesMoney && !isSandbox() && (
         <p class="notice warn">
-          This call moves money on the stage <strong>{settings.value?.stage}</strong>.
+          This call moves or redirects money, or proof of money, on the stage{' '}
+          <strong>{settings.value?.stage}</strong>.
         </p>
       )}
       <form onSubmit={submit} onInput={(event) => setValues(valuesOf(event.currentTarget))}>

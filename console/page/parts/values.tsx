@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, toChildArray } from 'preact'
 import { serviceNow } from '../client.ts'
 import { debitStatuses, type Tone } from '../debit-statuses.ts'
 import { linkTo } from '../place.ts'
@@ -22,11 +22,22 @@ export const Link = ({
   </a>
 )
 
-/** A value with a note below it. */
-export const Two = ({ of, below }: { of: ComponentChildren; below: ComponentChildren }) => (
+/** A value with notes below it, each on its line; an absent one is omitted. */
+export const Noted = ({ of, children }: { of: ComponentChildren; children: ComponentChildren }) => (
   <>
     {of}
-    {below && <small class="block">{below}</small>}
+    {toChildArray(children).map((note, index) => (
+      <small key={index} class="block break">
+        {note}
+      </small>
+    ))}
+  </>
+)
+
+/** Who did something. */
+export const By = ({ name, label = 'by' }: { name: string; label?: string }) => (
+  <>
+    {label} <span class="mono">{name}</span>
   </>
 )
 
@@ -92,10 +103,12 @@ const timeText = (iso: string): string => {
   return iso.startsWith(today.value) ? `${time}` : `${date} ${time}`
 }
 
-export const Time = ({ at }: { at: string | null | undefined }) =>
+type TimeProps = { at: string | null | undefined; label?: string }
+
+export const Time = ({ at, label }: TimeProps) =>
   at ? (
     <time class="nowrap" dateTime={at} title={at}>
-      {timeText(at)}
+      {label} {timeText(at)}
     </time>
   ) : null
 
@@ -114,9 +127,14 @@ const durationText = (milliseconds: number): string => {
 }
 
 /** Shows the time that remains until `at` by the service's clock. */
-export const Countdown = ({ at }: { at: string }) => {
+export const Countdown = ({ at, label }: { at: string; label?: string }) => {
   const remaining = Date.parse(at) - second.value
-  return <span title={at}>{remaining > 0 ? `in ${durationText(remaining)}` : 'due now'}</span>
+  const text = remaining > 0 ? `in ${durationText(remaining)}` : 'due now'
+  return (
+    <span title={at}>
+      {label} {text}
+    </span>
+  )
 }
 
 type AttemptsProps = {

@@ -5,7 +5,7 @@ import { listScreen } from '../parts/list.tsx'
 import { DebitPayment, Payment } from '../parts/money.tsx'
 import { Data, Facts } from '../parts/screen.tsx'
 import type { ViewColumns } from '../parts/table.tsx'
-import { Countdown, Link, Status, Time } from '../parts/values.tsx'
+import { By, Countdown, Link, Noted, Status, Time } from '../parts/values.tsx'
 import { settingOf } from '../settings-of.ts'
 import { useLoaded } from '../use-operator.ts'
 
@@ -18,18 +18,17 @@ const CallText = ({ approval: { noun, verb, target, options, scope } }: Approval
   const { bulk: _, ...texts } = { ...options, ...scope }
   const screen = scope ? undefined : screens[noun]
   return (
-    <>
-      <p>
-        {noun} {verb} {screen ? <Link to={screen} id={target} mayWrap /> : target}
-      </p>
+    <Noted
+      of={
+        <p>
+          {noun} {verb} {screen ? <Link to={screen} id={target} mayWrap /> : target}
+        </p>
+      }
+    >
       {Object.entries(texts)
         .filter(([, value]) => value !== target)
-        .map(([name, value]) => (
-          <small key={name} class="block break">
-            {name}: {value}
-          </small>
-        ))}
-    </>
+        .map(([name, value]) => `${name}: ${value}`)}
+    </Noted>
   )
 }
 
@@ -107,21 +106,13 @@ const Decision = ({ approval }: ApprovalProps) => {
 const State = ({ approval }: ApprovalProps) => {
   const { status, expires_at, decided_by, decided_at, reason, refusal } = approval
   return (
-    <>
-      <Status value={status} />
-      {status === 'pending' && (
-        <small class="block">
-          expires <Countdown at={expires_at} />
-        </small>
-      )}
-      {decided_by && (
-        <small class="block">
-          by <span class="mono">{decided_by}</span>, <Time at={decided_at} />
-        </small>
-      )}
-      {reason && <small class="block">{reason}</small>}
-      {refusal && <small class="block bad">Refused: {refusal}</small>}
-    </>
+    <Noted of={<Status value={status} />}>
+      {status === 'pending' && <Countdown at={expires_at} label="expires" />}
+      {decided_by && <By name={decided_by} />}
+      {decided_at && <Time at={decided_at} />}
+      {reason}
+      {refusal && <span class="bad">Refused: {refusal}</span>}
+    </Noted>
   )
 }
 

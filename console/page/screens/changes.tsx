@@ -1,7 +1,7 @@
 import type { ChangeResult } from '../../../shared/views/operator/change.ts'
 import { listScreen } from '../parts/list.tsx'
 import type { ViewColumns } from '../parts/table.tsx'
-import { Link, words } from '../parts/values.tsx'
+import { By, Link, Noted, words } from '../parts/values.tsx'
 
 const Target = ({ target }: { target: string }) =>
   /^\w+-\d{8}-\w{6}$/.test(target) ? <Link id={target} /> : <span class="break">{target}</span>
@@ -35,14 +35,9 @@ const Changed = ({ changed }: Pick<ChangeResult, 'changed'>) => {
 }
 
 const Operator = ({ by, approved_by }: Pick<ChangeResult, 'by' | 'approved_by'>) => (
-  <>
-    <span class="mono">{by}</span>
-    {approved_by && (
-      <small class="block">
-        approved by <span class="mono">{approved_by}</span>
-      </small>
-    )}
-  </>
+  <Noted of={<By label="" name={by} />}>
+    {approved_by && <By label="approved by" name={approved_by} />}
+  </Noted>
 )
 
 const columns: ViewColumns<ChangeResult> = {

@@ -15,7 +15,7 @@ import { serviceDay } from '../parts/filters.tsx'
 import { listScreen, noMatchOf } from '../parts/list.tsx'
 import { type EmptyText, Panel } from '../parts/screen.tsx'
 import { named, type ViewColumns } from '../parts/table.tsx'
-import { Status, Two, words } from '../parts/values.tsx'
+import { Noted, Status, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 
@@ -27,7 +27,7 @@ const columns: ViewColumns<DebitSummary> = {
   Narration: 'narration',
   'Amount (GHS)': 'amount',
   Status: ({ status, error_code }) => (
-    <Two of={<Status value={status} />} below={error_code && words(error_code)} />
+    <Noted of={<Status value={status} />}>{error_code && words(error_code)}</Noted>
   ),
 }
 

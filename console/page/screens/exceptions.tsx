@@ -3,7 +3,7 @@ import type { ExceptionResult } from '../../../shared/views/operator/exception.t
 import { Call, RefundCall } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
 import type { ViewColumns } from '../parts/table.tsx'
-import { Code, Link, prettyJson, Status, Time, Two } from '../parts/values.tsx'
+import { By, Code, Link, Noted, prettyJson, Status, Time } from '../parts/values.tsx'
 
 type KindRow<K extends ExceptionKind> = Pick<ExceptionRows[K], 'source' | 'refund'> & {
   title: string
@@ -28,15 +28,10 @@ const Kind = ({ exception: { kind, meaning, code, details, report, request } }: 
   const row = kinds[kind]
   return (
     <>
-      <Two
-        of={row?.title ?? kind}
-        below={meaning ?? 'Only a later version of the service knows this kind'}
-      />
-      {request && (
-        <small class="block">
-          {request.kind}, to decide by <span class="mono">{request.respond_by}</span>
-        </small>
-      )}
+      <Noted of={row?.title ?? kind}>
+        {meaning ?? 'Only a later version of the service knows this kind'}
+        {request && <By label={`${request.kind}, to decide by`} name={request.respond_by} />}
+      </Noted>
       <details>
         <summary>
           <small>{row ? sources[row.source] : 'Report'}</small>
@@ -53,17 +48,12 @@ const Kind = ({ exception: { kind, meaning, code, details, report, request } }: 
   )
 }
 
-const Resolution = ({ exception: { resolved_at, resolved_by, note } }: ExceptionProps) =>
-  resolved_at ? (
-    <>
-      <Status value="resolved" /> <Time at={resolved_at} />
-      <small class="block">
-        {note}, by <span class="mono">{resolved_by}</span>
-      </small>
-    </>
-  ) : (
-    <Status value="open" />
-  )
+const Resolution = ({ exception: { resolved_at, resolved_by, note } }: ExceptionProps) => (
+  <Noted of={<Status value={resolved_at ? 'resolved' : 'open'} />}>
+    {resolved_at && <Time at={resolved_at} />}
+    {resolved_by && <By label={`${note}, by`} name={resolved_by} />}
+  </Noted>
+)
 
 const Actions = ({ exception: { reference, kind, resolved_at } }: ExceptionProps) => {
   const row = kinds[kind]
@@ -99,7 +89,9 @@ const partiesOf = ({ provider, bank, debit_status }: ExceptionResult): string =>
 
 const columns: ViewColumns<ExceptionResult> = {
   Reported: 'at',
-  Debit: (exception) => <Two of={<Link id={exception.reference} />} below={partiesOf(exception)} />,
+  Debit: (exception) => (
+    <Noted of={<Link id={exception.reference} />}>{partiesOf(exception)}</Noted>
+  ),
   Exception: { wide: (exception) => <Kind exception={exception} /> },
   'Amount (GHS)': 'amount',
   Status: (exception) => <Resolution exception={exception} />,

@@ -6,7 +6,7 @@ import { Call, CatalogueCall } from '../parts/call.tsx'
 import { ListPanel, listScreen } from '../parts/list.tsx'
 import { Data, Facts, Panel, Screen } from '../parts/screen.tsx'
 import { named, type ViewColumns } from '../parts/table.tsx'
-import { Countdown, Link, Mark, Status, Time, Two, Verdict, words } from '../parts/values.tsx'
+import { Countdown, Link, Mark, Noted, Status, Time, Verdict, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { settingTexts } from '../settings-of.ts'
@@ -19,7 +19,7 @@ export const accountText = (provider: ProviderResult | undefined): string | null
 }
 
 const providerColumns: ViewColumns<ProviderResult> = {
-  Provider: ({ id, name }) => <Two of={<Link to="provider" id={id} />} below={name} />,
+  Provider: ({ id, name }) => <Noted of={<Link to="provider" id={id} />}>{name}</Noted>,
   Status: 'status',
   'Payouts to': { wide: accountText },
   'Held until': 'payouts_held_until',
@@ -50,30 +50,21 @@ const Behaviour = ({ bank: { connector, behaviour } }: { bank: BankResult }) => 
   if (!behaviour) return <Status value="normal" />
   const { as, code, until } = behaviour
   return (
-    <>
-      <Two of={<Mark tone="bad">{as}</Mark>} below={code && words(code)} />
-      {until && (
-        <small class="block">
-          ends <Countdown at={until} />
-        </small>
-      )}
-    </>
+    <Noted of={<Mark tone="bad">{as}</Mark>}>
+      {code && words(code)}
+      {until && <Countdown at={until} label="ends" />}
+    </Noted>
   )
 }
 
 const Health = ({ health: { state, since } }: Pick<BankResult, 'health'>) => (
-  <>
-    <Verdict isGood={state === 'up'}>{state}</Verdict>
-    {since && (
-      <small class="block">
-        since <Time at={since} />
-      </small>
-    )}
-  </>
+  <Noted of={<Verdict isGood={state === 'up'}>{state}</Verdict>}>
+    {since && <Time at={since} label="since" />}
+  </Noted>
 )
 
 const bankColumns: ViewColumns<BankResult> = {
-  Bank: ({ identifier, name }) => <Two of={<Link to="bank" id={identifier} />} below={name} />,
+  Bank: ({ identifier, name }) => <Noted of={<Link to="bank" id={identifier} />}>{name}</Noted>,
   Status: 'status',
   Health: ({ health }) => <Health health={health} />,
   ...named('connector', 'maximum'),
@@ -115,13 +106,7 @@ const credentialColumns: ViewColumns<CredentialResult> = {
   Issued: 'created_at',
   Expires: ({ expires_on }) => (expires_on ? <Time at={expires_on} /> : 'never'),
   Status: ({ revoked_at }) =>
-    revoked_at ? (
-      <>
-        revoked <Time at={revoked_at} />
-      </>
-    ) : (
-      <Status value="active" />
-    ),
+    revoked_at ? <Time at={revoked_at} label="revoked" /> : <Status value="active" />,
   '': ({ id, last_characters, revoked_at }) =>
     !revoked_at && (
       <Call

@@ -4,7 +4,7 @@ import { exchange, serviceNow } from '../client.ts'
 import { Action } from '../parts/action.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
 import { Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
-import { words } from '../parts/values.tsx'
+import { Noted, words } from '../parts/values.tsx'
 import { place } from '../route.ts'
 import { useLoaded } from '../use-operator.ts'
 
@@ -17,12 +17,14 @@ const Others = ({
   of: { id, name, ended_at, reference, status, ...rest },
 }: {
   of: PlayedScenario
-}) =>
-  Object.entries(rest).map(([member, value]) => (
-    <small key={member} class="block break">
-      {words(member)}: {typeof value === 'string' ? value : JSON.stringify(value)}
-    </small>
-  ))
+}) => (
+  <Noted of={null}>
+    {Object.entries(rest).map(
+      ([member, value]) =>
+        `${words(member)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    )}
+  </Noted>
+)
 
 const playedColumns: ViewColumns<PlayedScenario> = {
   Scenario: 'name',

@@ -9,11 +9,11 @@ import { listScreen } from '../parts/list.tsx'
 import { Payment } from '../parts/money.tsx'
 import { Data, Facts, Panel } from '../parts/screen.tsx'
 import { named, Table, type ViewColumns } from '../parts/table.tsx'
-import { dayText, Link, Status, Two } from '../parts/values.tsx'
+import { dayText, Link, Noted, Status } from '../parts/values.tsx'
 import { useLoaded } from '../use-operator.ts'
 
 /** Why a batch is not paid, or how it was completed. */
-const Note = ({ of: { sealed_at, status, net, made_good_by, failure } }: { of: BatchResult }) => {
+const noteOf = ({ sealed_at, status, net, made_good_by, failure }: BatchResult) => {
   if (made_good_by) {
     return (
       <>
@@ -31,7 +31,7 @@ const paidOf = ({ status, paid }: BatchResult) => (status === 'completed' ? paid
 const columns: ViewColumns<BatchResult> = {
   Batch: ({ id }) => <Link id={id} />,
   Provider: 'provider',
-  Status: (batch) => <Two of={<Status value={batch.status} />} below={<Note of={batch} />} />,
+  Status: (batch) => <Noted of={<Status value={batch.status} />}>{noteOf(batch)}</Noted>,
   ...named('debits', 'gross'),
   Fees: 'fee',
   ...named('adjustments', 'net'),
