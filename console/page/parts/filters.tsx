@@ -54,7 +54,9 @@ export const limitFilter: FilterProps = {
 }
 
 const Filter = ({ name, label, choices, object, initial = '', type, ...text }: FilterProps) => {
-  const loaded = useObjects(object)
+  const loaded = useObjects(object)?.map((choice) =>
+    typeof choice === 'string' ? choice : choice[0],
+  )
   const chosen = place.value.filters[name]
   const value = chosen ?? initial
   const set = ({ currentTarget }: TargetedEvent<HTMLInputElement | HTMLSelectElement>): void =>
