@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { ApprovalResult } from '../../shared/views/operator/approval.ts'
 import { mayUse, operate, settings } from './client.ts'
 import { place } from './route.ts'
-import { useCall } from './use-operator.ts'
+import { useLoaded } from './use-operator.ts'
 
 /** The requests that wait for a second operator, for the objects that they concern. */
 export const pending = signal<readonly ApprovalResult[]>([])
@@ -18,9 +18,8 @@ export const usePending = (): void => {
   const entities = settings.value?.is_live ? ['approval'] : []
   const options = { status: 'pending', limit: '1000' }
   const load = (signal: AbortSignal) => operate('approval', 'list', options, signal)
-  const { data } = useCall(['pending', screen, id], mayUse('approval') ? load : undefined, {
-    entities,
-  })
+  // Not the result of an earlier visit: it lacks the requests since then.
+  const { data } = useLoaded(mayUse('approval') ? load : undefined, [screen, id], { entities })
   useEffect(() => {
     if (data) pending.value = data
   }, [data])

@@ -35,9 +35,10 @@ export const Noted = ({ of, children }: { of: ComponentChildren; children: Compo
 )
 
 /** Who did something. */
-export const By = ({ name, label = 'by' }: { name: string; label?: string }) => (
+export const By = ({ name, label = 'by ' }: { name: string; label?: string }) => (
   <>
-    {label} <span class="mono">{name}</span>
+    {label}
+    <span class="mono">{name}</span>
   </>
 )
 
@@ -103,12 +104,15 @@ const timeText = (iso: string): string => {
   return iso.startsWith(today.value) ? `${time}` : `${date} ${time}`
 }
 
+const labelled = (label: string | undefined, text: string): string =>
+  label ? `${label} ${text}` : text
+
 type TimeProps = { at: string | null | undefined; label?: string }
 
 export const Time = ({ at, label }: TimeProps) =>
   at ? (
     <time class="nowrap" dateTime={at} title={at}>
-      {label} {timeText(at)}
+      {labelled(label, timeText(at))}
     </time>
   ) : null
 
@@ -130,11 +134,7 @@ const durationText = (milliseconds: number): string => {
 export const Countdown = ({ at, label }: { at: string; label?: string }) => {
   const remaining = Date.parse(at) - second.value
   const text = remaining > 0 ? `in ${durationText(remaining)}` : 'due now'
-  return (
-    <span title={at}>
-      {label} {text}
-    </span>
-  )
+  return <span title={at}>{labelled(label, text)}</span>
 }
 
 type AttemptsProps = {

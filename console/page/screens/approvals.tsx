@@ -1,5 +1,6 @@
+import type { NounName } from '../../../shared/operator/results.ts'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
-import { isSandbox, mayUse, operate } from '../client.ts'
+import { isSandbox, mayUse, operate, submit } from '../client.ts'
 import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
 import { DebitPayment, Payment } from '../parts/money.tsx'
@@ -43,21 +44,18 @@ const BatchTerms = ({ id }: { id: string }) => {
 
 const refunds = ['reverse', 'refund']
 
-/** The verbs that show the object of a setting. */
-const shows = {
-  provider: (provider: string) => operate('provider', 'show', { provider }),
-  limit: (provider: string) => operate('limit', 'show', { provider }),
-  webhook: (provider: string) => operate('webhook', 'show', { provider }),
-  bank: (bank: string) => operate('bank', 'show', { bank }),
-  connector: (bank: string) => operate('connector', 'show', { bank }),
-} as const
+/** The nouns with settings, and the option that names their object. */
+const settingNouns: Partial<Record<NounName, 'provider' | 'bank'>> = {
+  ...{ provider: 'provider', limit: 'provider', webhook: 'provider' },
+  ...{ bank: 'bank', connector: 'bank' },
+}
 
-const hasSettings = (noun: string): noun is keyof typeof shows => Object.hasOwn(shows, noun)
+type SettingsProps = ApprovalProps & { noun: NounName; option: string }
 
 /** The present and the requested settings. */
-const Settings = ({ noun, approval }: { noun: keyof typeof shows } & ApprovalProps) => {
-  const { verb, target, options } = approval
-  const { data, error } = useLoaded<object>(() => shows[noun](target), [noun, target])
+const Settings = ({ noun, option, approval: { verb, target, options } }: SettingsProps) => {
+  const load = () => submit<object>(noun, 'show', { [option]: target })
+  const { data, error } = useLoaded(load, [noun, target])
   const isNew = verb === 'create' || error !== undefined
   if (!isNew && !data) return <p role="status">Loading…</p>
   const changes = Object.entries(options).filter(([, value]) => value !== target)
@@ -76,7 +74,9 @@ const Terms = ({ approval }: ApprovalProps) => {
   if (!scope && (noun === 'debit' || noun === 'exception') && mayUse('debit')) {
     return <DebitPayment reference={target} isRefund={refunds.includes(verb)} />
   }
-  if (hasSettings(noun) && mayUse(noun)) return <Settings noun={noun} approval={approval} />
+  const own = noun as NounName
+  const option = mayUse(own) && settingNouns[own]
+  if (option) return <Settings noun={own} option={option} approval={approval} />
   return <CallText approval={approval} />
 }
 

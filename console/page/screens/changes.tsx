@@ -36,7 +36,7 @@ const Changed = ({ changed }: Pick<ChangeResult, 'changed'>) => {
 
 const Operator = ({ by, approved_by }: Pick<ChangeResult, 'by' | 'approved_by'>) => (
   <Noted of={<By label="" name={by} />}>
-    {approved_by && <By label="approved by" name={approved_by} />}
+    {approved_by && <By label="approved by " name={approved_by} />}
   </Noted>
 )
 

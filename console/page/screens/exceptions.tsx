@@ -30,7 +30,7 @@ const Kind = ({ exception: { kind, meaning, code, details, report, request } }: 
     <>
       <Noted of={row?.title ?? kind}>
         {meaning ?? 'Only a later version of the service knows this kind'}
-        {request && <By label={`${request.kind}, to decide by`} name={request.respond_by} />}
+        {request && <By label={`${request.kind}, to decide by `} name={request.respond_by} />}
       </Noted>
       <details>
         <summary>
@@ -51,7 +51,7 @@ const Kind = ({ exception: { kind, meaning, code, details, report, request } }: 
 const Resolution = ({ exception: { resolved_at, resolved_by, note } }: ExceptionProps) => (
   <Noted of={<Status value={resolved_at ? 'resolved' : 'open'} />}>
     {resolved_at && <Time at={resolved_at} />}
-    {resolved_by && <By label={`${note}, by`} name={resolved_by} />}
+    {resolved_by && <By label={`${note}, by `} name={resolved_by} />}
   </Noted>
 )
 
