@@ -4,7 +4,6 @@ import type { FormField } from '../../server/backend.ts'
 import { formOf, labelOf } from '../catalogue-fields.ts'
 import { type CallOptions, type ListPage, listPage, mayUse } from '../client.ts'
 import { linkTo } from '../place.ts'
-import type { LoadCall } from '../reader.ts'
 import { place, setFilters } from '../route.ts'
 import { type Loaded, useCall } from '../use-operator.ts'
 import { chosen, Filters, limitFilter } from './filters.tsx'
@@ -13,13 +12,12 @@ import { Table, type ViewColumns } from './table.tsx'
 
 /** Lists of the catalogue: their filters are the options of `list`, and the address holds their values. */
 
-/** The nouns whose lists have such rows. */
-type NounWith<T> = {
-  [N in NounName]: ResultOf<N, 'list'> extends readonly T[] ? N : never
-}[NounName]
+/** A row of the list of a noun. */
+type ListedRow<N extends NounName> =
+  ResultOf<N, 'list'> extends readonly (infer T extends object)[] ? T : never
 
-type ListRow<T> = {
-  noun: NounWith<T>
+type ListRow<N extends NounName, T = ListedRow<N>> = {
+  noun: N
   /** Names the table. */
   label: string
   /** The name of a row, by default the noun. */
@@ -28,14 +26,14 @@ type ListRow<T> = {
   options?: Partial<CallOptions>
   /** The items whose changes concern the list. */
   entities?: readonly string[]
-  columns: ViewColumns<T>
-  keyOf: (row: T) => string | number
+  columns: ViewColumns<NoInfer<T>>
+  keyOf: (row: NoInfer<T>) => string | number
   /** Why the list is empty without filters. */
   empty: EmptyText
   /** Why the filters exclude every row. */
   noMatch?: () => EmptyText
   /** Draws the rows, by default as a table. */
-  draw?: (page: ListPage<T>) => ComponentChildren
+  draw?: (page: ListPage<NoInfer<T>>) => ComponentChildren
   actions?: () => ComponentChildren
 }
 
@@ -57,10 +55,10 @@ const optionsOf = (noun: NounName, preset: Partial<CallOptions> = {}) => {
 }
 
 /** Loads the page of a list that the address names. */
-const useList = <T,>({ noun, options, entities = [] }: ListRow<T>): Loaded<ListPage<T>> => {
+const useList = <N extends NounName>({ noun, options, entities = [] }: ListRow<N>) => {
   const entered = chosen(...optionsOf(noun, options).names)
   const call = { ...options, ...entered }
-  const load: LoadCall<ListPage<T>> = (signal) => listPage<T>(noun, call, signal)
+  const load = (signal: AbortSignal) => listPage<ListedRow<N>>(noun, call, signal)
   return useCall([noun, 'list', call, 'page'], mayUse(noun) ? load : undefined, { entities })
 }
 
@@ -101,7 +99,9 @@ export const noMatchOf = (row: string): EmptyText => [
   'Clear a filter to see more.',
 ]
 
-const Page = <T extends object>({ of, ...list }: ListRow<T> & { of: Loaded<ListPage<T>> }) => {
+type PageProps<N extends NounName> = ListRow<N> & { of: Loaded<ListPage<ListedRow<N>>> }
+
+const Page = <N extends NounName>({ of, ...list }: PageProps<N>) => {
   const { noun, options, label, row = noun, empty, draw, noMatch = () => noMatchOf(row) } = list
   const isFiltered = optionsOf(noun, options).filters.some(({ name }) => place.value.filters[name])
   const { screen, id, filters } = place.value
@@ -123,7 +123,7 @@ const Page = <T extends object>({ of, ...list }: ListRow<T> & { of: Loaded<ListP
 }
 
 /** A list within a screen. */
-export function ListPanel<T extends object>(list: ListRow<T>) {
+export function ListPanel<N extends NounName>(list: ListRow<N>) {
   const page = useList(list)
   return (
     <Panel title={list.label} actions={list.actions?.()}>
@@ -133,18 +133,18 @@ export function ListPanel<T extends object>(list: ListRow<T>) {
   )
 }
 
-type ListScreenRow<T> = Omit<ListRow<T>, 'label'> & {
+type ListScreenRow<N extends NounName, T = ListedRow<N>> = Omit<ListRow<N>, 'label'> & {
   title: string
   about: () => ComponentChildren
   label?: string
   /** Shown above and below the list. */
-  above?: (page: ListPage<T>) => ComponentChildren
-  below?: (page: ListPage<T>) => ComponentChildren
+  above?: (page: ListPage<NoInfer<T>>) => ComponentChildren
+  below?: (page: ListPage<NoInfer<T>>) => ComponentChildren
 }
 
 /** Returns the screen of a list. */
 export const listScreen =
-  <T extends object>({ title, about, above, below, ...row }: ListScreenRow<T>) =>
+  <N extends NounName>({ title, about, above, below, ...row }: ListScreenRow<N>) =>
   () => {
     const list = { label: title, ...row }
     const page = useList(list)

@@ -69,9 +69,9 @@ export const columnsIn = <T extends object>(columns: ViewColumns<T>): ShownColum
 type TableProps<T> = {
   /** Names the table for screen readers. */
   label: string
-  columns: ViewColumns<T>
+  columns: ViewColumns<NoInfer<T>>
   rows: readonly T[]
-  keyOf: (row: T) => string | number
+  keyOf: (row: NoInfer<T>) => string | number
   /** Tables below each other have the same columns. */
   isAligned?: boolean
   empty?: EmptyText
@@ -110,23 +110,24 @@ export function Table<T extends object>(props: TableProps<T>) {
   )
 }
 
-type TablePanelProps<T> = Omit<TableProps<T>, 'rows'> & {
+type TablePanelProps<T> = Omit<TableProps<T>, 'rows' | 'label'> & {
   title?: string
+  /** By default the title. */
+  label?: string
   actions?: ComponentChildren
-  of: Loaded<readonly T[]>
+  of: readonly T[] | Loaded<readonly T[]>
 }
 
-/** A panel with loaded rows. */
-export const TablePanel = <T extends object>({
-  title,
-  actions,
-  of,
-  ...table
-}: TablePanelProps<T>) => (
-  <Panel title={title} actions={actions}>
-    <Data of={of}>{(rows) => <Table {...table} rows={rows} />}</Data>
-  </Panel>
-)
+/** A panel with rows, or with those that are loaded. */
+export const TablePanel = <T extends object>(props: TablePanelProps<T>) => {
+  const { title, label = title ?? '', actions, of, ...table } = props
+  const draw = (rows: readonly T[]) => <Table {...table} label={label} rows={rows} />
+  return (
+    <Panel title={title} actions={actions}>
+      {'reload' in of ? <Data of={of}>{draw}</Data> : draw(of)}
+    </Panel>
+  )
+}
 
 const ROWS_MAX = 500
 
@@ -142,7 +143,7 @@ export const FirstRows = <T extends object>({ rows, ...table }: TableProps<T>) =
   </>
 )
 
-type ViewProps<T> = { of: T; rows: ViewColumns<T> }
+type ViewProps<T> = { of: T; rows: ViewColumns<NoInfer<T>> }
 
 /** Shows one object by the columns that a table of such objects would have. */
 export const View = <T extends object>({ of, rows }: ViewProps<T>) => (

@@ -5,7 +5,6 @@ import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
 import { DebitPayment, Payment } from '../parts/money.tsx'
 import { Data, Facts } from '../parts/screen.tsx'
-import type { ViewColumns } from '../parts/table.tsx'
 import { By, Countdown, Link, Noted, Status, Time } from '../parts/values.tsx'
 import { settingOf } from '../settings-of.ts'
 import { useLoaded } from '../use-operator.ts'
@@ -116,14 +115,6 @@ const State = ({ approval }: ApprovalProps) => {
   )
 }
 
-const columns: ViewColumns<ApprovalResult> = {
-  Requested: 'requested_at',
-  Call: { wide: (approval) => <CallText approval={approval} /> },
-  'Requested by': 'requested_by',
-  Status: (approval) => <State approval={approval} />,
-  '': (approval) => <Decision approval={approval} />,
-}
-
 /** Calls that a second operator must approve. */
 export const ApprovalsScreen = listScreen({
   title: 'Approvals',
@@ -135,7 +126,13 @@ export const ApprovalsScreen = listScreen({
   noun: 'approval',
   row: 'request',
   entities: ['approval'],
-  columns,
+  columns: {
+    Requested: 'requested_at',
+    Call: { wide: (approval) => <CallText approval={approval} /> },
+    'Requested by': 'requested_by',
+    Status: (approval) => <State approval={approval} />,
+    '': (approval) => <Decision approval={approval} />,
+  },
   keyOf: ({ id }) => id,
   empty: [
     'No requests',

@@ -60,13 +60,6 @@ export const PayoutActions = ({ batch, account, isReduced }: PayoutActionsProps)
   )
 }
 
-const columns: ViewColumns<SettlementReport['lines'][number]> = {
-  Type: 'type',
-  Debit: 'reference',
-  'Provider’s reference': 'partner_reference',
-  ...named('completed_at', 'gross', 'fee', 'net'),
-}
-
 const Lines = ({ report }: { report: SettlementReport | { url: string } }) =>
   'url' in report ? (
     <Empty
@@ -80,7 +73,12 @@ const Lines = ({ report }: { report: SettlementReport | { url: string } }) =>
   ) : (
     <FirstRows
       label="Lines"
-      columns={columns}
+      columns={{
+        Type: 'type',
+        Debit: 'reference',
+        'Provider’s reference': 'partner_reference',
+        ...named('completed_at', 'gross', 'fee', 'net'),
+      }}
       rows={report.lines}
       keyOf={({ type, reference }) => `${type} ${reference}`}
     />

@@ -1,29 +1,11 @@
 import type { NounName } from '../../../shared/operator/results.ts'
-import type { VerbForm } from '../../server/backend.ts'
 import { mayUse, settings } from '../client.ts'
 import { CatalogueCall } from '../parts/call.tsx'
 import { noMatchOf } from '../parts/list.tsx'
 import { showResult } from '../parts/result.tsx'
 import { Panel, Screen } from '../parts/screen.tsx'
-import { Table, type ViewColumns } from '../parts/table.tsx'
+import { Table } from '../parts/table.tsx'
 import { place } from '../route.ts'
-
-type CallRow = VerbForm & { name: string; noun: string; verb: string }
-
-const columns: ViewColumns<CallRow> = {
-  Call: ({ name }) => <strong>{name}</strong>,
-  Effect: 'summary',
-  Approval: { wide: ({ approval }) => <small>{approval}</small> },
-  '': ({ name, noun, verb, effect }) => (
-    <CatalogueCall
-      label={effect === 'reads' ? 'Read' : 'Call'}
-      isSmall
-      of={[noun, verb]}
-      isAsked
-      onDone={(result) => showResult(name, result)}
-    />
-  ),
-}
 
 /** Every verb of the operator command with its form. */
 export const CallsScreen = () => {
@@ -48,7 +30,20 @@ export const CallsScreen = () => {
       <Panel>
         <Table
           label="Calls"
-          columns={columns}
+          columns={{
+            Call: ({ name }) => <strong>{name}</strong>,
+            Effect: 'summary',
+            Approval: { wide: ({ approval }) => <small>{approval}</small> },
+            '': ({ name, noun, verb, effect }) => (
+              <CatalogueCall
+                label={effect === 'reads' ? 'Read' : 'Call'}
+                isSmall
+                of={[noun, verb]}
+                isAsked
+                onDone={(result) => showResult(name, result)}
+              />
+            ),
+          }}
           rows={calls}
           keyOf={({ name }) => name}
           empty={noMatchOf('call')}

@@ -1,6 +1,5 @@
 import type { ChangeResult } from '../../../shared/views/operator/change.ts'
 import { listScreen } from '../parts/list.tsx'
-import type { ViewColumns } from '../parts/table.tsx'
 import { By, Link, Noted, words } from '../parts/values.tsx'
 
 const Target = ({ target }: { target: string }) =>
@@ -40,14 +39,6 @@ const Operator = ({ by, approved_by }: Pick<ChangeResult, 'by' | 'approved_by'>)
   </Noted>
 )
 
-const columns: ViewColumns<ChangeResult> = {
-  Time: 'at',
-  Operator: (change) => <Operator {...change} />,
-  Call: ({ noun, verb }) => `${noun} ${verb}`,
-  Object: ({ target }) => <Target target={target} />,
-  Changes: { wide: ({ changed }) => <Changed changed={changed} /> },
-}
-
 /** The record of changes by operators. */
 export const ChangesScreen = listScreen({
   title: 'Operator changes',
@@ -55,7 +46,13 @@ export const ChangesScreen = listScreen({
   label: 'Changes',
   noun: 'change',
   entities: ['change'],
-  columns,
+  columns: {
+    Time: 'at',
+    Operator: (change) => <Operator {...change} />,
+    Call: ({ noun, verb }) => `${noun} ${verb}`,
+    Object: ({ target }) => <Target target={target} />,
+    Changes: { wide: ({ changed }) => <Changed changed={changed} /> },
+  },
   keyOf: ({ at, noun, verb, target }) => `${at} ${noun} ${verb} ${target}`,
   empty: [
     'No changes by operators yet',

@@ -1,26 +1,16 @@
-import type { CalendarResult } from '../../../shared/views/operator/calendar.ts'
 import type { DayResult } from '../../../shared/views/operator/day.ts'
 import { isAboveZero, sumOf } from '../amounts.ts'
 import { isSandbox, mayUse, operate } from '../client.ts'
 import { Call } from '../parts/call.tsx'
 import { chosenDay, dayFilter, serviceDay } from '../parts/filters.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
-import { named, Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
+import { named, Table, TablePanel } from '../parts/table.tsx'
 import { Code, dayText, Mark, Verdict } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
 /** The closing of a day, what the next days pay, and the days without payouts, for finance. */
-
-const openColumns: ViewColumns<DayResult['open'][number]> = {
-  ...named('check', 'subject', 'reason'),
-  'Next command': ({ command }) => <Code label="Command" text={command} />,
-}
-
-const bankColumns: ViewColumns<DayResult['banks'][number]> = {
-  ...named('bank', 'debits', 'refunds', 'payouts', 'remitted', 'receivable', 'statement'),
-}
 
 const Points = ({ day: { result, open, banks } }: { day: DayResult }) => (
   <div class="stack">
@@ -30,14 +20,19 @@ const Points = ({ day: { result, open, banks } }: { day: DayResult }) => (
     {open.length > 0 && (
       <Table
         label="Open points"
-        columns={openColumns}
+        columns={{
+          ...named('check', 'subject', 'reason'),
+          'Next command': ({ command }) => <Code label="Command" text={command} />,
+        }}
         rows={open}
         keyOf={({ check, subject, reason }) => `${check} ${subject} ${reason}`}
       />
     )}
     <Table
       label="Banks of the day"
-      columns={bankColumns}
+      columns={{
+        ...named('bank', 'debits', 'refunds', 'payouts', 'remitted', 'receivable', 'statement'),
+      }}
       rows={banks}
       keyOf={({ bank }) => bank}
       empty={['No bank has moved money on this day']}
@@ -51,16 +46,6 @@ const Closing = ({ date }: { date: string }) => {
 }
 
 type PayableDay = { day: string; count: number; net: string }
-
-const payableColumns: ViewColumns<PayableDay> = {
-  'Payable on': ({ day }) => (
-    <>
-      {dayText(day)} {day < serviceDay() && <Mark tone="bad">overdue</Mark>}
-    </>
-  ),
-  Batches: 'count',
-  'Net (GHS)': 'net',
-}
 
 const Payable = () => {
   const pending = { status: 'pending', limit: '1000' } as const
@@ -76,27 +61,20 @@ const Payable = () => {
     <TablePanel
       title="Payouts by day"
       actions={<a href={linkTo('settlement', '', { status: 'pending' })}>Pending batches</a>}
-      label="Payouts by day"
       of={{ ...batches, data: payable && rows }}
-      columns={payableColumns}
+      columns={{
+        'Payable on': ({ day }) => (
+          <>
+            {dayText(day)} {day < serviceDay() && <Mark tone="bad">overdue</Mark>}
+          </>
+        ),
+        Batches: 'count',
+        'Net (GHS)': 'net',
+      }}
       keyOf={({ day }) => day}
       empty={['No batch waits for its payout']}
     />
   )
-}
-
-const holidayColumns: ViewColumns<CalendarResult['days'][number]> = {
-  Day: 'date',
-  Name: { wide: ({ name }) => name },
-  '': ({ date }) => (
-    <Call
-      label="Remove"
-      isSmall
-      kind="danger"
-      of={['calendar', 'remove', { date }]}
-      done="The holiday is removed."
-    />
-  ),
 }
 
 const Calendar = ({ year }: { year: string }) => {
@@ -112,7 +90,19 @@ const Calendar = ({ year }: { year: string }) => {
       actions={<Call label="Add a holiday" of={['calendar', 'add']} done="The holiday is added." />}
       label="Holidays"
       of={{ ...calendar, data: data?.days }}
-      columns={holidayColumns}
+      columns={{
+        Day: 'date',
+        Name: { wide: ({ name }) => name },
+        '': ({ date }) => (
+          <Call
+            label="Remove"
+            isSmall
+            kind="danger"
+            of={['calendar', 'remove', { date }]}
+            done="The holiday is removed."
+          />
+        ),
+      }}
       keyOf={({ date }) => date}
       empty={['No holidays', 'Banks with payout days “working” pay on all working days.']}
     />

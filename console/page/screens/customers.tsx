@@ -1,36 +1,11 @@
-import type { AccountResult } from '../../../shared/views/operator/customer.ts'
-import type { ConsoleSeeds } from '../../server/backend.ts'
 import { settings } from '../client.ts'
 import { Call } from '../parts/call.tsx'
 import { Empty, Panel, Screen } from '../parts/screen.tsx'
-import { named, Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
+import { named, TablePanel } from '../parts/table.tsx'
 import { linkTo } from '../place.ts'
 import { place, setFilters } from '../route.ts'
 import { phoneIn } from '../search.ts'
 import { useOperator } from '../use-operator.ts'
-
-const columns: ViewColumns<AccountResult> = {
-  ...named('bank', 'customer'),
-  Account: 'account_number',
-  Type: 'account_type',
-  Status: 'status',
-  '': ({ phone_number, bank, customer }) => (
-    <Call
-      label="Remove"
-      isSmall
-      kind="danger"
-      of={['customer', 'unlink', { phone: phone_number, bank }]}
-      about={`${customer} loses this account. New debits of ${phone_number} at ${bank} are refused.`}
-      done="The account is removed."
-    />
-  ),
-}
-
-const seedColumns: ViewColumns<ConsoleSeeds['customers'][number]> = {
-  'Phone number': ({ phone }) => <a href={linkTo('customers', '', { phone })}>{phone}</a>,
-  Customer: 'name',
-  'Outcome of a debit': 'outcome',
-}
 
 const Accounts = ({ phone }: { phone: string }) => (
   <TablePanel
@@ -38,7 +13,22 @@ const Accounts = ({ phone }: { phone: string }) => (
     actions={<a href={linkTo('debits', '', { phone })}>Debits of {phone}</a>}
     label="Accounts"
     of={useOperator('customer', 'list', { phone }, { entities: ['account'] })}
-    columns={columns}
+    columns={{
+      ...named('bank', 'customer'),
+      Account: 'account_number',
+      Type: 'account_type',
+      Status: 'status',
+      '': ({ phone_number, bank, customer }) => (
+        <Call
+          label="Remove"
+          isSmall
+          kind="danger"
+          of={['customer', 'unlink', { phone: phone_number, bank }]}
+          about={`${customer} loses this account. New debits of ${phone_number} at ${bank} are refused.`}
+          done="The account is removed."
+        />
+      ),
+    }}
     keyOf={({ bank }) => bank}
     empty={['No account has this number', 'A charge is refused until an account is linked.']}
   />
@@ -98,14 +88,16 @@ export const CustomersScreen = () => {
         </Panel>
       )}
       {customers && (
-        <Panel title="Customers of a new sandbox">
-          <Table
-            label="Customers of a new sandbox"
-            columns={seedColumns}
-            rows={customers}
-            keyOf={({ phone }) => phone}
-          />
-        </Panel>
+        <TablePanel
+          title="Customers of a new sandbox"
+          columns={{
+            'Phone number': ({ phone }) => <a href={linkTo('customers', '', { phone })}>{phone}</a>,
+            Customer: 'name',
+            'Outcome of a debit': 'outcome',
+          }}
+          of={customers}
+          keyOf={({ phone }) => phone}
+        />
       )}
     </Screen>
   )

@@ -14,22 +14,12 @@ import { DebitChart } from '../parts/debit-chart.tsx'
 import { serviceDay } from '../parts/filters.tsx'
 import { listScreen, noMatchOf } from '../parts/list.tsx'
 import { type EmptyText, Panel } from '../parts/screen.tsx'
-import { named, type ViewColumns } from '../parts/table.tsx'
+import { named } from '../parts/table.tsx'
 import { Noted, Status, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
-
-const columns: ViewColumns<DebitSummary> = {
-  ...named('created_at', 'reference', 'provider', 'bank'),
-  Customer: 'phone_number',
-  Narration: 'narration',
-  'Amount (GHS)': 'amount',
-  Status: ({ status, error_code }) => (
-    <Noted of={<Status value={status} />}>{error_code && words(error_code)}</Noted>
-  ),
-}
 
 /** Other providers of a sandbox sign their requests or have an allow-list. */
 const CHARGERS = ['demo', 'other']
@@ -100,7 +90,15 @@ export const DebitsScreen = listScreen({
   entities: ['debit'],
   actions: () => isSandbox() && <Charge />,
   above: (page) => page.rows.length > 0 && <Chart {...page} />,
-  columns,
+  columns: {
+    ...named('created_at', 'reference', 'provider', 'bank'),
+    Customer: 'phone_number',
+    Narration: 'narration',
+    'Amount (GHS)': 'amount',
+    Status: ({ status, error_code }) => (
+      <Noted of={<Status value={status} />}>{error_code && words(error_code)}</Noted>
+    ),
+  },
   keyOf: ({ reference }) => reference,
   noMatch: nothingFound,
   empty: [

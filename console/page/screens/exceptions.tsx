@@ -2,7 +2,6 @@ import type { ExceptionKind, ExceptionRows } from '../../../shared/domain/debits
 import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
 import { Call, RefundCall } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
-import type { ViewColumns } from '../parts/table.tsx'
 import { By, Code, Link, Noted, prettyJson, Status, Time } from '../parts/values.tsx'
 
 type KindRow<K extends ExceptionKind> = Pick<ExceptionRows[K], 'source' | 'refund'> & {
@@ -87,17 +86,6 @@ type ExceptionProps = { exception: ExceptionResult }
 const partiesOf = ({ provider, bank, debit_status }: ExceptionResult): string =>
   `${provider}, ${bank}${debit_status ? `, was ${debit_status}` : ''}`
 
-const columns: ViewColumns<ExceptionResult> = {
-  Reported: 'at',
-  Debit: (exception) => (
-    <Noted of={<Link id={exception.reference} />}>{partiesOf(exception)}</Noted>
-  ),
-  Exception: { wide: (exception) => <Kind exception={exception} /> },
-  'Amount (GHS)': 'amount',
-  Status: (exception) => <Resolution exception={exception} />,
-  '': (exception) => <Actions exception={exception} />,
-}
-
 /** Rejected bank reports, failed refunds and reversal requests of all providers. */
 export const ExceptionsScreen = listScreen({
   title: 'Exceptions',
@@ -105,7 +93,16 @@ export const ExceptionsScreen = listScreen({
     'Rejected bank reports, failed refunds and requests of providers. An operator resolves each.',
   noun: 'exception',
   entities: ['exception'],
-  columns,
+  columns: {
+    Reported: 'at',
+    Debit: (exception) => (
+      <Noted of={<Link id={exception.reference} />}>{partiesOf(exception)}</Noted>
+    ),
+    Exception: { wide: (exception) => <Kind exception={exception} /> },
+    'Amount (GHS)': 'amount',
+    Status: (exception) => <Resolution exception={exception} />,
+    '': (exception) => <Actions exception={exception} />,
+  },
   keyOf: ({ reference, kind, at }) => `${reference} ${kind} ${at}`,
   empty: [
     'No exceptions',

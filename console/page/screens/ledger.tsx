@@ -1,9 +1,4 @@
-import type { FundingResult } from '../../../shared/views/operator/funding.ts'
-import type {
-  BalanceResult,
-  EntryResult,
-  JournalResult,
-} from '../../../shared/views/operator/ledger.ts'
+import type { EntryResult, JournalResult } from '../../../shared/views/operator/ledger.ts'
 import { mayUse, operate } from '../client.ts'
 import { accountName, balanceText } from '../ledger-texts.ts'
 import { Call } from '../parts/call.tsx'
@@ -11,7 +6,7 @@ import { CsvButton } from '../parts/csv-button.tsx'
 import { chosenDay, dayFilter } from '../parts/filters.tsx'
 import { ListPanel } from '../parts/list.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
-import { FirstRows, named, Table, type ViewColumns } from '../parts/table.tsx'
+import { FirstRows, named, Table } from '../parts/table.tsx'
 import { dayText, Link, Verdict } from '../parts/values.tsx'
 import { useLoaded } from '../use-operator.ts'
 
@@ -21,13 +16,6 @@ const AccountName = ({ of: account = '' }: { of: string | undefined }) => (
     {accountName(account)}
   </span>
 )
-
-const accountColumns: ViewColumns<BalanceResult> = {
-  Account: { wide: ({ account }) => <AccountName of={account} /> },
-  Opening: { number: ({ opening }) => balanceText(opening) },
-  ...named('debit', 'credit'),
-  Closing: { number: ({ closing }) => <strong>{balanceText(closing)}</strong> },
-}
 
 const screenOf: Record<string, string> = {
   debit: 'debit',
@@ -42,20 +30,16 @@ const Source = ({ source: { type, id, reference } }: { source: EntryResult['sour
   return screen ? <Link to={screen} id={name} /> : name
 }
 
-const entryColumns: ViewColumns<EntryResult> = {
-  Time: 'time',
-  Entry: ({ description }) => description,
-  Source: ({ source }) => <Source source={source} />,
-  Debit: ({ lines }) => <AccountName of={lines[0]?.account} />,
-  Credit: ({ lines }) => <AccountName of={lines[1]?.account} />,
-  Amount: { number: ({ lines }) => lines[0]?.debit },
-}
-
 const Balances = ({ accounts, trial_balance }: JournalResult) => (
   <div class="stack">
     <Table
       label="Balances"
-      columns={accountColumns}
+      columns={{
+        Account: { wide: ({ account }) => <AccountName of={account} /> },
+        Opening: { number: ({ opening }) => balanceText(opening) },
+        ...named('debit', 'credit'),
+        Closing: { number: ({ closing }) => <strong>{balanceText(closing)}</strong> },
+      }}
       rows={accounts}
       keyOf={({ account }) => account}
       empty={[
@@ -90,7 +74,14 @@ const Journal = ({ journal, date }: JournalProps) => {
       <Panel title="Journal">
         <FirstRows
           label="Journal"
-          columns={entryColumns}
+          columns={{
+            Time: 'time',
+            Entry: ({ description }) => description,
+            Source: ({ source }) => <Source source={source} />,
+            Debit: ({ lines }) => <AccountName of={lines[0]?.account} />,
+            Credit: ({ lines }) => <AccountName of={lines[1]?.account} />,
+            Amount: { number: ({ lines }) => lines[0]?.debit },
+          }}
           rows={journal.entries}
           keyOf={({ time, type, source }) => `${time} ${type} ${source.id}`}
           empty={['No entries on this day', 'Choose another day.']}
@@ -98,13 +89,6 @@ const Journal = ({ journal, date }: JournalProps) => {
       </Panel>
     </>
   )
-}
-
-const fundingColumns: ViewColumns<FundingResult> = {
-  Day: 'date',
-  Bank: 'bank',
-  'Bank’s reference': ({ reference }) => reference,
-  ...named('recorded_by', 'amount'),
 }
 
 /** The cash that banks have remitted. */
@@ -123,7 +107,12 @@ const Fundings = ({ date }: { date: string }) => (
         done={({ amount, bank }) => `${amount} GHS of ${bank} are recorded.`}
       />
     )}
-    columns={fundingColumns}
+    columns={{
+      Day: 'date',
+      Bank: 'bank',
+      'Bank’s reference': ({ reference }) => reference,
+      ...named('recorded_by', 'amount'),
+    }}
     keyOf={({ bank, reference }) => `${bank} ${reference}`}
     empty={['No remittances yet', 'Record the cash that a bank sends for completed debits.']}
   />

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { OutcomeCounts, RingingAlarm } from '../../server/backend.ts'
 import { exchange, isSandbox, mayUse, operate, serviceNow, settings } from '../client.ts'
-import { type Matter, matters } from '../matters.ts'
+import { matters } from '../matters.ts'
 import { countOutcomes, type Outcomes, outcomesOf } from '../outcomes.ts'
 import { serviceDay } from '../parts/filters.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
@@ -9,13 +9,6 @@ import { named, Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
 import { Link, Time, Verdict, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { useLoaded } from '../use-operator.ts'
-
-const columns: ViewColumns<Matter> = {
-  Matter: ({ title, screen, filters }) => <a href={linkTo(screen, '', filters)}>{title}</a>,
-  Open: { number: ({ count }) => <Verdict isGood={count === 0}>{count}</Verdict> },
-  Since: 'since',
-  Which: 'detail',
-}
 
 const LastError = ({ of: { code, at, reference } }: { of: Outcomes['lastError'] & object }) => (
   <>
@@ -84,12 +77,6 @@ const StageOutcomes = () => {
   )
 }
 
-const alarmColumns: ViewColumns<RingingAlarm> = {
-  Alarm: ({ name }) => <code>{name}</code>,
-  Since: 'since',
-  'Event and action': 'description',
-}
-
 const ALARM_POLL_MS = 60_000
 
 const RingingAlarms = () => {
@@ -99,7 +86,11 @@ const RingingAlarms = () => {
       title="Alarms that ring"
       label="Alarms"
       of={useLoaded(load, [], { pollMs: ALARM_POLL_MS })}
-      columns={alarmColumns}
+      columns={{
+        Alarm: ({ name }) => <code>{name}</code>,
+        Since: 'since',
+        'Event and action': 'description',
+      }}
       keyOf={({ name }) => name}
       empty={['No alarm rings']}
     />
@@ -110,14 +101,17 @@ const RingingAlarms = () => {
 export const NowScreen = () => (
   <Screen title="Now" about="What is open, with the oldest of each. Each link leads to its list.">
     {!isSandbox() && <RingingAlarms />}
-    <Panel>
-      <Table
-        label="Open matters"
-        columns={columns}
-        rows={matters.value}
-        keyOf={({ title }) => title}
-      />
-    </Panel>
+    <TablePanel
+      label="Open matters"
+      columns={{
+        Matter: ({ title, screen, filters }) => <a href={linkTo(screen, '', filters)}>{title}</a>,
+        Open: { number: ({ count }) => <Verdict isGood={count === 0}>{count}</Verdict> },
+        Since: 'since',
+        Which: 'detail',
+      }}
+      of={matters.value}
+      keyOf={({ title }) => title}
+    />
     {(!isSandbox() || mayUse('debit')) && (
       <Panel title={`Outcomes of the last ${minutes()} minutes`}>
         <div class="stack">{isSandbox() ? <SandboxOutcomes /> : <StageOutcomes />}</div>

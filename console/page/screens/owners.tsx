@@ -1,11 +1,10 @@
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
-import type { CredentialResult } from '../../../shared/views/operator/credential.ts'
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
 import { mayUse, operate } from '../client.ts'
 import { Call, CatalogueCall } from '../parts/call.tsx'
 import { ListPanel, listScreen } from '../parts/list.tsx'
 import { Data, Facts, Panel, Screen } from '../parts/screen.tsx'
-import { named, type ViewColumns } from '../parts/table.tsx'
+import { named } from '../parts/table.tsx'
 import { Countdown, Link, Mark, Noted, Status, Time, Verdict, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
@@ -16,14 +15,6 @@ import { useLoaded, useOperator } from '../use-operator.ts'
 export const accountText = (provider: ProviderResult | undefined): string | null => {
   const account = provider?.settlement_account
   return account ? `${account.account_name}, ${account.bank} ${account.account_number}` : null
-}
-
-const providerColumns: ViewColumns<ProviderResult> = {
-  Provider: ({ id, name }) => <Noted of={<Link to="provider" id={id} />}>{name}</Noted>,
-  Status: 'status',
-  'Payouts to': { wide: accountText },
-  'Held until': 'payouts_held_until',
-  'Daily limit': 'daily_limit',
 }
 
 /** The payment providers. */
@@ -40,7 +31,13 @@ export const ProvidersScreen = listScreen({
       done="The provider is created."
     />
   ),
-  columns: providerColumns,
+  columns: {
+    Provider: ({ id, name }) => <Noted of={<Link to="provider" id={id} />}>{name}</Noted>,
+    Status: 'status',
+    'Payouts to': { wide: accountText },
+    'Held until': 'payouts_held_until',
+    'Daily limit': 'daily_limit',
+  },
   keyOf: ({ id }) => id,
   empty: ['No providers yet', '“New provider” creates one.'],
 })
@@ -63,23 +60,6 @@ const Health = ({ health: { state, since } }: Pick<BankResult, 'health'>) => (
   </Noted>
 )
 
-const bankColumns: ViewColumns<BankResult> = {
-  Bank: ({ identifier, name }) => <Noted of={<Link to="bank" id={identifier} />}>{name}</Noted>,
-  Status: 'status',
-  Health: ({ health }) => <Health health={health} />,
-  ...named('connector', 'maximum'),
-  Behaviour: (bank) => <Behaviour bank={bank} />,
-  '': ({ identifier, connector }) =>
-    connector === 'sandbox' && (
-      <Call
-        label="Simulate"
-        isSmall
-        of={['bank', 'behave', { bank: identifier }]}
-        done={`${identifier} behaves so.`}
-      />
-    ),
-}
-
 /** The banks, and the behaviour of those of a sandbox. */
 export const BanksScreen = listScreen({
   title: 'Banks',
@@ -90,7 +70,22 @@ export const BanksScreen = listScreen({
   actions: () => (
     <Call label="New bank" kind="primary" of={['bank', 'create']} done="The bank is created." />
   ),
-  columns: bankColumns,
+  columns: {
+    Bank: ({ identifier, name }) => <Noted of={<Link to="bank" id={identifier} />}>{name}</Noted>,
+    Status: 'status',
+    Health: ({ health }) => <Health health={health} />,
+    ...named('connector', 'maximum'),
+    Behaviour: (bank) => <Behaviour bank={bank} />,
+    '': ({ identifier, connector }) =>
+      connector === 'sandbox' && (
+        <Call
+          label="Simulate"
+          isSmall
+          of={['bank', 'behave', { bank: identifier }]}
+          done={`${identifier} behaves so.`}
+        />
+      ),
+  },
   keyOf: ({ identifier }) => identifier,
   empty: ['No banks yet', '“New bank” creates one.'],
 })
@@ -100,25 +95,6 @@ export const BanksScreen = listScreen({
 type OwnerOption = { provider: string } | { bank: string }
 
 const Settings = ({ of }: { of: object }) => <Facts of={Object.fromEntries(settingTexts(of))} />
-
-const credentialColumns: ViewColumns<CredentialResult> = {
-  Token: ({ last_characters }) => <span class="mono">…{last_characters}</span>,
-  Issued: 'created_at',
-  Expires: ({ expires_on }) => (expires_on ? <Time at={expires_on} /> : 'never'),
-  Status: ({ revoked_at }) =>
-    revoked_at ? <Time at={revoked_at} label="revoked" /> : <Status value="active" />,
-  '': ({ id, last_characters, revoked_at }) =>
-    !revoked_at && (
-      <Call
-        isSmall
-        kind="danger"
-        of={['credential', 'revoke', { id }]}
-        only={[]}
-        confirmation={() => <p>Requests with the token …{last_characters} are refused.</p>}
-        done="The credential is revoked."
-      />
-    ),
-}
 
 const Credentials = ({ owner }: { owner: OwnerOption }) => (
   <ListPanel
@@ -134,7 +110,24 @@ const Credentials = ({ owner }: { owner: OwnerOption }) => (
     noun="credential"
     options={{ provider: undefined, bank: undefined, ...owner }}
     entities={['credential']}
-    columns={credentialColumns}
+    columns={{
+      Token: ({ last_characters }) => <span class="mono">…{last_characters}</span>,
+      Issued: 'created_at',
+      Expires: ({ expires_on }) => (expires_on ? <Time at={expires_on} /> : 'never'),
+      Status: ({ revoked_at }) =>
+        revoked_at ? <Time at={revoked_at} label="revoked" /> : <Status value="active" />,
+      '': ({ id, last_characters, revoked_at }) =>
+        !revoked_at && (
+          <Call
+            isSmall
+            kind="danger"
+            of={['credential', 'revoke', { id }]}
+            only={[]}
+            confirmation={() => <p>Requests with the token …{last_characters} are refused.</p>}
+            done="The credential is revoked."
+          />
+        ),
+    }}
     keyOf={({ id }) => id}
     empty={['No credentials', 'Requests need a token.']}
   />

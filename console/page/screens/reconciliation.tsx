@@ -1,6 +1,6 @@
 import type { TargetedEvent } from 'preact'
 import { useState } from 'preact/hooks'
-import type { StatementExample, StatementReport } from '../../../shared/domain/banks/statement.ts'
+import type { StatementReport } from '../../../shared/domain/banks/statement.ts'
 import type { Finding } from '../../../shared/domain/operator/finding.ts'
 import type { ReconciliationResult } from '../../../shared/views/operator/reconciliation.ts'
 import type { LongResults } from '../../server/backend.ts'
@@ -10,7 +10,7 @@ import { CsvButton } from '../parts/csv-button.tsx'
 import { contentsOf } from '../parts/field.tsx'
 import { chosenDay, dayFilter, Options, useObjects } from '../parts/filters.tsx'
 import { Data, Empty, type EmptyText, Facts, Failure, Panel, Screen } from '../parts/screen.tsx'
-import { Table, type ViewColumns } from '../parts/table.tsx'
+import { Table } from '../parts/table.tsx'
 import { dayText, Mark, Time, Verdict } from '../parts/values.tsx'
 import { useLoaded, useRun } from '../use-operator.ts'
 
@@ -22,15 +22,6 @@ const groups: Record<keyof StatementReport, { title: string; owner?: string }> =
   differs: { title: 'Different', owner: 'by the bank' },
 }
 const names = Object.keys(groups) as (keyof StatementReport)[]
-
-const statementColumns: ViewColumns<StatementExample> = {
-  Line: 'line',
-  Debit: ({ reference }) => reference,
-  UUID: 'uuid',
-  'Bank’s reference': 'bank_reference',
-  Amount: 'amount',
-  Difference: ({ reason }) => reason,
-}
 
 type Compared = { bank: string; date: string; result: LongResults['statement'] }
 
@@ -61,7 +52,14 @@ const Comparison = ({ bank, date, result }: Compared) => {
           <h3>{groups[name].title}</h3>
           <Table
             label={groups[name].title}
-            columns={statementColumns}
+            columns={{
+              Line: 'line',
+              Debit: ({ reference }) => reference,
+              UUID: 'uuid',
+              'Bank’s reference': 'bank_reference',
+              Amount: 'amount',
+              Difference: ({ reason }) => reason,
+            }}
             rows={result[name].examples}
             keyOf={({ line, uuid }) => `${line} ${uuid}`}
           />
@@ -159,13 +157,6 @@ const Invariant = ({ title, examples }: Finding) => (
   </>
 )
 
-const invariantColumns: ViewColumns<Finding> = {
-  'No.': 'number',
-  Invariant: { wide: (finding) => <Invariant {...finding} /> },
-  Checked: 'checked',
-  Result: (finding) => <Result {...finding} />,
-}
-
 const Findings = ({ result }: { result: ReconciliationResult }) => {
   const { differences, invariants, completed_debits, held, checked_at } = result
   const figures = Object.entries(completed_debits).map(([name, amount]) => [
@@ -191,7 +182,12 @@ const Findings = ({ result }: { result: ReconciliationResult }) => {
         <Facts kind="figures" of={Object.fromEntries(figures)} />
         <Table
           label="Invariants"
-          columns={invariantColumns}
+          columns={{
+            'No.': 'number',
+            Invariant: { wide: (finding) => <Invariant {...finding} /> },
+            Checked: 'checked',
+            Result: (finding) => <Result {...finding} />,
+          }}
           rows={invariants.toSorted(
             (a, b) => Number(b.differences > 0) - Number(a.differences > 0),
           )}

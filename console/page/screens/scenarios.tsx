@@ -2,8 +2,8 @@ import { signal } from '@preact/signals'
 import type { ScenarioResult, ScenarioSummary } from '../../server/backend.ts'
 import { exchange, serviceNow } from '../client.ts'
 import { Action } from '../parts/action.tsx'
-import { Panel, Screen } from '../parts/screen.tsx'
-import { Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
+import { Screen } from '../parts/screen.tsx'
+import { TablePanel } from '../parts/table.tsx'
 import { Noted, words } from '../parts/values.tsx'
 import { place } from '../route.ts'
 import { useLoaded } from '../use-operator.ts'
@@ -26,14 +26,6 @@ const Others = ({
   </Noted>
 )
 
-const playedColumns: ViewColumns<PlayedScenario> = {
-  Scenario: 'name',
-  Ended: 'ended_at',
-  Debit: 'reference',
-  Status: 'status',
-  Result: { wide: (scenario) => <Others of={scenario} /> },
-}
-
 const play = async (name: string): Promise<ScenarioResult> => {
   const reference = place.value.filters.reference?.trim()
   const body = reference ? { reference } : {}
@@ -41,20 +33,6 @@ const play = async (name: string): Promise<ScenarioResult> => {
   const ended_at = new Date(serviceNow()).toISOString()
   played.value = [{ ...result, id: played.value.length, name, ended_at }, ...played.value]
   return result
-}
-
-const columns: ViewColumns<ScenarioSummary> = {
-  Play: {
-    wide: ({ name }) => (
-      <Action
-        label={name}
-        isSmall
-        perform={() => play(name)}
-        done={({ reference, status }) => `${name}: ${reference} is ${status}.`}
-      />
-    ),
-  },
-  Effect: 'description',
 }
 
 /** The scenarios of a sandbox. */
@@ -74,16 +52,38 @@ export const ScenariosScreen = () => {
       ]}
     >
       {played.value.length > 0 && (
-        <Panel title="Played">
-          <Table
-            label="Played scenarios"
-            columns={playedColumns}
-            rows={played.value}
-            keyOf={({ id }) => id}
-          />
-        </Panel>
+        <TablePanel
+          title="Played"
+          label="Played scenarios"
+          columns={{
+            Scenario: 'name',
+            Ended: 'ended_at',
+            Debit: 'reference',
+            Status: 'status',
+            Result: { wide: (scenario) => <Others of={scenario} /> },
+          }}
+          of={played.value}
+          keyOf={({ id }) => id}
+        />
       )}
-      <TablePanel label="Scenarios" of={scenarios} columns={columns} keyOf={({ name }) => name} />
+      <TablePanel
+        label="Scenarios"
+        of={scenarios}
+        columns={{
+          Play: {
+            wide: ({ name }) => (
+              <Action
+                label={name}
+                isSmall
+                perform={() => play(name)}
+                done={({ reference, status }) => `${name}: ${reference} is ${status}.`}
+              />
+            ),
+          },
+          Effect: 'description',
+        }}
+        keyOf={({ name }) => name}
+      />
     </Screen>
   )
 }

@@ -26,17 +26,6 @@ export const PingCall = ({ provider, isSmall }: { provider: string; isSmall?: bo
 
 const provider = ({ provider: id }: { provider: string }) => <Link to="webhook" id={id} mayWrap />
 
-const webhookColumns: ViewColumns<WebhookSummary> = {
-  Provider: provider,
-  URL: 'url',
-  Health: 'health',
-  Since: ({ failing_since, disabled_at, recovered_at }) => (
-    <Time at={disabled_at ?? failing_since ?? recovered_at} />
-  ),
-  Events: ({ events }) => <small>{events?.join(', ') ?? 'all of a debit'}</small>,
-  '': ({ provider }) => <PingCall provider={provider} isSmall />,
-}
-
 const SetWebhook = () => (
   <Call
     label="Set a webhook"
@@ -64,8 +53,6 @@ export const attemptColumns: ViewColumns<DeliveryResult> = {
 
 type Retry = DeliveryResult & { provider: string }
 
-const retryColumns: ViewColumns<Retry> = { ...eventColumns, Provider: provider, ...attemptColumns }
-
 const listRetries = async (webhooks: readonly WebhookSummary[]): Promise<Retry[]> => {
   const lists = await Promise.all(
     webhooks.map(async ({ provider }) => {
@@ -87,9 +74,8 @@ const PendingRetries = ({ webhooks }: { webhooks: readonly WebhookSummary[] }) =
   return (
     <TablePanel
       title="Pending retries"
-      label="Pending retries"
       of={retries}
-      columns={retryColumns}
+      columns={{ ...eventColumns, Provider: provider, ...attemptColumns }}
       keyOf={({ id }) => id}
       empty={[
         'No retry is pending',
@@ -106,7 +92,16 @@ export const WebhooksScreen = listScreen({
   noun: 'webhook',
   entities: ['webhook', 'webhook-health'],
   actions: () => <SetWebhook />,
-  columns: webhookColumns,
+  columns: {
+    Provider: provider,
+    URL: 'url',
+    Health: 'health',
+    Since: ({ failing_since, disabled_at, recovered_at }) => (
+      <Time at={disabled_at ?? failing_since ?? recovered_at} />
+    ),
+    Events: ({ events }) => <small>{events?.join(', ') ?? 'all of a debit'}</small>,
+    '': ({ provider }) => <PingCall provider={provider} isSmall />,
+  },
   keyOf: ({ provider }) => provider,
   below: ({ rows }) => mayUse('delivery') && <PendingRetries webhooks={rows} />,
   empty: [
@@ -114,14 +109,6 @@ export const WebhooksScreen = listScreen({
     'Choose “Set a webhook” to send the events of a provider to a URL.',
   ],
 })
-
-const deliveryColumns: ViewColumns<DeliveryResult> = {
-  ...eventColumns,
-  Status: 'status',
-  ...attemptColumns,
-  Delivered: 'delivered_at',
-  '': ({ id }) => <Redeliver id={id} />,
-}
 
 const settings: ViewColumns<WebhookResult> = {
   URL: 'url',
@@ -190,7 +177,13 @@ export const WebhookScreen = () => {
         noun="delivery"
         options={{ provider }}
         entities={['delivery', 'receipt', 'feed-page']}
-        columns={deliveryColumns}
+        columns={{
+          ...eventColumns,
+          Status: 'status',
+          ...attemptColumns,
+          Delivered: 'delivered_at',
+          '': ({ id }) => <Redeliver id={id} />,
+        }}
         keyOf={({ id }) => id}
         empty={[
           'No deliveries yet',
