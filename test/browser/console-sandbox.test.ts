@@ -48,7 +48,7 @@ test('a bank has a form with its present settings; a refused change shows the re
   expect(await legibilityFindings(page)).toEqual([])
 })
 
-test('a provider gets a credential, which is shown once and revoked', async () => {
+test('a provider gets a credential, which is shown once, revoked, and the newest of the pages', async () => {
   const page = await openScreen('providers')
   expect(await legibilityFindings(page)).toEqual([])
   await page.getByRole('link', { name: 'other', exact: true }).click()
@@ -62,6 +62,11 @@ test('a provider gets a credential, which is shown once and revoked', async () =
   await row.getByRole('button', { name: 'Revoke' }).click()
   await dialog.getByRole('button', { name: 'Revoke' }).click()
   await row.getByText('revoked').waitFor()
+  const paged = await openScreen('provider/other?limit=1')
+  await rowsOf(paged, 'Credentials').filter({ hasText: token.slice(-4) }).waitFor()
+  await paged.getByRole('link', { name: 'Older' }).click()
+  await rowsOf(paged, 'Credentials').getByText('active').waitFor()
+  expect(await rowsOf(paged, 'Credentials').count()).toBe(1)
 })
 
 test('a verb without a screen of its own has a form, and its result is shown', async () => {

@@ -23,7 +23,7 @@ type ListRow<N extends NounName, T = ListedRow<N>> = {
   /** The name of a row, by default the noun. */
   row?: string
   /** Options that the list has anyway. */
-  options?: Partial<CallOptions>
+  options?: Partial<CallOptions> | undefined
   /** The items whose changes concern the list. */
   entities?: readonly string[]
   columns: ViewColumns<NoInfer<T>>
@@ -62,13 +62,9 @@ const useList = <N extends NounName>({ noun, options, entities = [] }: ListRow<N
   return useCall([noun, 'list', call, 'page'], mayUse(noun) ? load : undefined, { entities })
 }
 
-const Controls = ({
-  noun,
-  options,
-}: {
-  noun: NounName
-  options: Partial<CallOptions> | undefined
-}) => {
+type ControlsProps = Pick<ListRow<NounName>, 'noun' | 'options'>
+
+const Controls = ({ noun, options }: ControlsProps) => {
   const { controls, texts } = optionsOf(noun, options)
   const set = texts.filter(({ name }) => place.value.filters[name])
   return (
