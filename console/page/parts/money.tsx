@@ -21,7 +21,7 @@ type DebitPaymentProps = { reference: string; isRefund: boolean }
 
 /** The amount and the parties of a debit, or of its refund. */
 export const DebitPayment = ({ reference, isRefund }: DebitPaymentProps) => {
-  const debit = useLoaded(() => operate('debit', 'show', { reference }), [reference])
+  const debit = useLoaded((signal) => operate('debit', 'show', { reference }, signal), [reference])
   return (
     <Data of={debit}>
       {(shown) => {

@@ -54,7 +54,7 @@ export const named = <K extends string>(...members: K[]): Record<string, K> =>
 
 type ShownColumn<T> = { title: string; kind: 'number' | 'wide' | ''; cell: Cell<T> }
 
-export const columnsIn = <T extends object>(columns: ViewColumns<T>): ShownColumn<T>[] =>
+const columnsIn = <T extends object>(columns: ViewColumns<T>): ShownColumn<T>[] =>
   Object.entries(columns).map(([title, column]) => {
     if (typeof column === 'function') return { title, kind: '', cell: column }
     if (typeof column === 'object') {

@@ -33,7 +33,7 @@ const CallText = ({ approval: { noun, verb, target, options, scope } }: Approval
 }
 
 const BatchTerms = ({ id }: { id: string }) => {
-  const batch = useLoaded(() => operate('settlement', 'show', { batch: id }), [id])
+  const batch = useLoaded((signal) => operate('settlement', 'show', { batch: id }, signal), [id])
   return (
     <Data of={batch}>
       {({ net, provider }) => <Payment amount={net ?? 'unknown'} to={provider} />}

@@ -39,7 +39,7 @@ const payouts: Record<BatchResult['status'], PayoutCall | null> = {
 }
 
 /** The calls that the status of a batch allows. */
-export const PayoutActions = ({ batch, account, isReduced }: PayoutActionsProps) => {
+const PayoutActions = ({ batch, account, isReduced }: PayoutActionsProps) => {
   const { id, provider, net, sealed_at } = batch
   const payout = payouts[batch.status]
   if (!payout || !sealed_at || !isAboveZero(net)) return null
@@ -85,7 +85,9 @@ const Lines = ({ report }: { report: SettlementReport | { url: string } }) =>
   )
 
 const Report = ({ batch: { id, sealed_at } }: { batch: BatchResult }) => {
-  const load = sealed_at ? () => operate('settlement', 'report', { batch: id }) : undefined
+  const load = sealed_at
+    ? (signal: AbortSignal) => operate('settlement', 'report', { batch: id }, signal)
+    : undefined
   const report = useLoaded(load, [id, sealed_at])
   return (
     <Panel title="Lines">
@@ -162,12 +164,16 @@ export const BatchScreen = () => {
   const batch = useOperator('settlement', 'show', { batch: id }, watch)
   const provider = batch.data?.provider
   const siblings = useLoaded(
-    provider ? () => operate('settlement', 'list', { provider, limit: '100' }) : undefined,
+    provider
+      ? (signal) => operate('settlement', 'list', { provider, limit: '100' }, signal)
+      : undefined,
     [provider],
     watch,
   )
   const payee = useLoaded(
-    provider && mayUse('provider') ? () => operate('provider', 'show', { provider }) : undefined,
+    provider && mayUse('provider')
+      ? (signal) => operate('provider', 'show', { provider }, signal)
+      : undefined,
     [provider],
   )
   const account = accountText(payee.data)

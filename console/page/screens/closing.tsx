@@ -41,7 +41,7 @@ const Points = ({ day: { result, open, banks } }: { day: DayResult }) => (
 )
 
 const Closing = ({ date }: { date: string }) => {
-  const day = useLoaded(() => operate('day', 'close', { date }), [date])
+  const day = useLoaded((signal) => operate('day', 'close', { date }, signal), [date])
   return <Data of={day}>{(shown) => typeof shown !== 'string' && <Points day={shown} />}</Data>
 }
 

@@ -121,7 +121,7 @@ const Fundings = ({ date }: { date: string }) => (
 /** The balances and the journal of a day. */
 export const LedgerScreen = () => {
   const date = chosenDay()
-  const journal = useLoaded(() => operate('ledger', 'show', { date }), [date])
+  const journal = useLoaded((signal) => operate('ledger', 'show', { date }, signal), [date])
   return (
     <Screen
       title="Ledger"

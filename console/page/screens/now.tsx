@@ -46,7 +46,8 @@ const OutcomeTables = ({ counts }: { counts: OutcomeCounts }) =>
 /** Counts the debits of a sandbox, of which some began yesterday. */
 const SandboxOutcomes = () => {
   const from = serviceDay(-1)
-  const load = () => operate('debit', 'list', { from, limit: String(LISTED_MAX) })
+  const load = (signal: AbortSignal) =>
+    operate('debit', 'list', { from, limit: String(LISTED_MAX) }, signal)
   const debits = useLoaded(load, [from], { entities: ['debit'] })
   return (
     <Data of={debits}>

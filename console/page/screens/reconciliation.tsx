@@ -204,7 +204,7 @@ export const ReconciliationScreen = () => {
   // The check of a large day takes minutes on a stage.
   const [requested, setRequested] = useState(isSandbox() ? date : '')
   const isChecked = isSandbox() || requested === date
-  const load = () => operate('reconciliation', 'run', { date })
+  const load = (signal: AbortSignal) => operate('reconciliation', 'run', { date }, signal)
   const check = useLoaded(isChecked ? load : undefined, [date, isChecked])
   return (
     <Screen

@@ -52,7 +52,7 @@ const BATCHES_MAX = 1_000
 /** The batches that a run pays, by the values of its form and whatever the screen shows. */
 const Due = ({ values: { date = '', provider } }: { values: CallOptions }) => {
   const options = { ...(provider && { provider }), limit: String(BATCHES_MAX) }
-  const batches = useLoaded(() => operate('settlement', 'list', options), [provider])
+  const batches = useLoaded((signal) => operate('settlement', 'list', options, signal), [provider])
   return (
     <Data of={batches}>
       {(loaded) => {

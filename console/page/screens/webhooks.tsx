@@ -15,7 +15,7 @@ const pingText = ({ delivered, response_code, cause, duration_ms }: PingResult):
     ? `The receiver accepted the ping: HTTP ${response_code} after ${duration_ms} ms.`
     : `The receiver did not accept the ping: ${response_code ? `HTTP ${response_code}` : cause}.`
 
-export const PingCall = ({ provider, isSmall }: { provider: string; isSmall?: boolean }) => (
+const PingCall = ({ provider, isSmall }: { provider: string; isSmall?: boolean }) => (
   <Call
     isSmall={isSmall}
     of={['webhook', 'ping', { provider }]}
@@ -39,12 +39,12 @@ const SetWebhook = () => (
   />
 )
 
-export const eventColumns: ViewColumns<DeliveryResult> = {
+const eventColumns: ViewColumns<DeliveryResult> = {
   'Debit or batch': ({ reference }) => <Link id={reference} mayWrap />,
   Event: ({ id, event }) => <DeliveryLink id={id}>{event}</DeliveryLink>,
 }
 
-export const attemptColumns: ViewColumns<DeliveryResult> = {
+const attemptColumns: ViewColumns<DeliveryResult> = {
   Attempts: { number: ({ attempt_count, max_attempts }) => `${attempt_count} of ${max_attempts}` },
   'Last response': ({ response_code, reason }) =>
     response_code ? `HTTP ${response_code}` : reason?.message,
@@ -53,10 +53,13 @@ export const attemptColumns: ViewColumns<DeliveryResult> = {
 
 type Retry = DeliveryResult & { provider: string }
 
-const listRetries = async (webhooks: readonly WebhookSummary[]): Promise<Retry[]> => {
+const listRetries = async (
+  webhooks: readonly WebhookSummary[],
+  signal: AbortSignal,
+): Promise<Retry[]> => {
   const lists = await Promise.all(
     webhooks.map(async ({ provider }) => {
-      const deliveries = await operate('delivery', 'list', { provider })
+      const deliveries = await operate('delivery', 'list', { provider }, signal)
       return deliveries.map((delivery) => ({ ...delivery, provider }))
     }),
   )
@@ -70,7 +73,9 @@ const listRetries = async (webhooks: readonly WebhookSummary[]): Promise<Retry[]
 /** Failed deliveries of all providers, the next attempt first. */
 const PendingRetries = ({ webhooks }: { webhooks: readonly WebhookSummary[] }) => {
   const providers = webhooks.map(({ provider }) => provider)
-  const retries = useLoaded(() => listRetries(webhooks), providers, { entities: ['delivery'] })
+  const retries = useLoaded((signal) => listRetries(webhooks, signal), providers, {
+    entities: ['delivery'],
+  })
   return (
     <TablePanel
       title="Pending retries"
