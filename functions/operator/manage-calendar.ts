@@ -28,7 +28,7 @@ export const manageCalendar = operatorHandler(calendar, {
     if (!days) return invalid({ days: ['is required: the command reads them from the file'] })
     const isOfYear = Object.keys(days).every((day) => day.startsWith(`${year}-`))
     return isOfYear
-      ? change(year, () => ({ year, days }), author, runtime)
+      ? change(year, (previous) => ({ ...previous, days }), author, runtime)
       : invalid({ days: [`must be days of ${year}`] })
   },
   add: ({ date, name }, author, runtime) =>

@@ -8,14 +8,14 @@ import { print } from './terminal.ts'
 const { values, refuse } = await readArguments({
   name: 'simulate',
   form:
-    '[--lifecycles 20000] [--seed 1] [--each 200] [--workers N] [--scenario KIND] ' +
+    '[--lifecycles 20000] [--seed 1] [--each 100] [--workers N] [--scenario KIND] ' +
     '[--lives N,...] [--without FAULT,...] [--trace] [--kinds]',
   summary:
     'Runs random scenarios, or one again (docs/simulation.md). Exits with 1 after a violation.',
   options: {
     lifecycles: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
-    each: { type: 'string', default: '200' },
+    each: { type: 'string', default: '100' },
     workers: { type: 'string', default: String(availableParallelism()) },
     lives: { type: 'string' },
     without: { type: 'string' },

@@ -26,7 +26,7 @@ const isMany = (verb: string, option: string) => (call: ApiCall) =>
 
 const resultIn = ({ reply }: ApiCall): Item => (reply?.body as Item)?.result
 
-type IsCounted = (before: Item, after: Item) => boolean
+type IsCounted = (before: Item, after: Item, by: unknown) => boolean
 
 const exceptions = namesOf(exceptionKinds).map((kind): [name: string, IsCounted] => [
   `exception ${kind}`,
@@ -39,6 +39,17 @@ const changes: Record<string, IsCounted> = {
   'partial offset': ({ outstanding: from } = {}, { outstanding: to } = {}) => from < to && to < 0,
   'payout that waits for a working day': (before, after) =>
     !before?.payOn && Date.parse(after?.payOn) > Date.parse(after?.date) + 86_400_000,
+  'payout that fails with offsets': (before, after) =>
+    before?.offsets?.length > 0 && after?.status === 'failed',
+  'debit that waits for its bank': (before, after) => !before && after?.entity === 'waiting',
+  'delivery retried after its last attempt': (before, after) =>
+    before?.attemptCount === before?.attemptsMax && after?.attemptCount > before?.attemptsMax,
+  'fourth automatic retry needed': (before, after) =>
+    before?.autoRetries === 3 && before.status !== 'abandoned' && after?.status === 'abandoned',
+  'submission undone by a restore': (before, after, by) =>
+    !by && before?.entity === 'debit' && after?.status === 'pending',
+  'payout undone by a restore': (before, after, by) =>
+    !by && before?.entity === 'batch' && before.paid !== null && after?.paid === null,
   'payout rejected, then retried': (before, after) =>
     before?.entity === 'batch' && before.uuid !== after?.uuid,
   'refund rejected, then retried': (before, after) =>
@@ -125,7 +136,7 @@ export const countRareEvents = (observations: Observations): [name: string, time
   ...Object.entries({ ...changes, ...smallSizeEvents }).map(
     ([name, isCounted]): [string, number] => [
       name,
-      observations.changes.filter(({ before, after }) => isCounted(before, after)).length,
+      observations.changes.filter(({ before, after, by }) => isCounted(before, after, by)).length,
     ],
   ),
   ...Object.entries(calls).map(([name, isCounted]): [string, number] => [

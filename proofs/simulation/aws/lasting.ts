@@ -32,7 +32,7 @@ export const newPeriods =
     return { random, isOn, strikes, rest }
   }
 
-const SWEEP_SHARDS = 32
+const SWEEP_SHARDS = 4
 const HOT = [
   'PROVIDER#ID',
   'FEED#ID',

@@ -83,6 +83,8 @@ export type BankQuery = {
   uuid: string
   /** `none`: no usable one. */
   answer: BankPost['verdict'] | 'completed' | 'failed' | 'found' | 'none'
+  /** Whether the service received the reply in time. */
+  isHeard?: boolean
   /** The number of a found account. */
   account?: string
   /** The fee of a completion, as the bank wrote it. */

@@ -60,6 +60,49 @@ export const outagesStopSubmissions: Check = (index, report) => {
   }
 }
 
+/** The longest time from the end of an outage to a submission: a run of the sweep, and its messages. */
+const RESUMED_MS = 100_000
+const SUBMITTED_MS = 420_000
+
+/** The faults that can delay the submission of a debit after an outage. */
+const delaysOf = ({ observations: { strikes } }: ObservationIndex) => {
+  const bySweepOrBank = strikes.filter(({ about }) => /^(?:sweep|index)|simulated/.test(about))
+  return (reference: string, bank: string, from: number, until: number): boolean =>
+    [...bySweepOrBank, ...strikes.filter(({ about }) => about.includes(reference))].some(
+      ({ at, about }) =>
+        at >= from &&
+        at <= until &&
+        (!/simulated/.test(about) || about.includes(bank.toLowerCase())),
+    )
+}
+
+/** 64: a debit that waits is sent to its bank when the bank replies again, if it has the time. */
+export const outagesEndForWaiting: Check = (index, report) => {
+  const periods = periodsOf(index)
+  const isDelayed = delaysOf(index)
+  for (const { before, after, at } of index.observations.changes) {
+    const debit = after?.entity === 'waiting' && !before && index.debits.get(`${after.reference}`)
+    if (!debit) continue
+    const { uuid, createdAt, changes, item } = debit
+    const bank = item.bank.identifier
+    const from = periods(bank).find((one) => one.from > at && one.state !== 'down')?.from
+    const until = (from ?? Infinity) + RESUMED_MS
+    const isDownAgain = periods(bank).some(
+      (one) => one.state === 'down' && one.from > at && one.from < until,
+    )
+    if (from === undefined || until > createdAt + SUBMITTED_MS || isDownAgain) continue
+    const isSent = [
+      ...(index.bankPostsOf.get(uuid) ?? []),
+      ...(index.queriesOf.get(uuid) ?? []),
+    ].some((one) => one.at >= at && one.at <= until)
+    const isEnded = changes.some(
+      (change) => change.after?.status !== 'pending' && change.at <= until,
+    )
+    if (!isSent && !isEnded && !isDelayed(item.reference, bank, from - RESUMED_MS, until))
+      report(item.reference, `still waits ${RESUMED_MS} ms after ${bank} has replied again`)
+  }
+}
+
 /** 64: charges are refused if, and only if, their bank is down and operators have set it so. */
 export const outagesRefuseCharges: Check = (index, report) => {
   const periods = periodsOf(index)

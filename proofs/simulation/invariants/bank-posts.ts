@@ -5,6 +5,7 @@ import { expectations } from './lifecycle.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import { differing } from './payload.ts'
 import { payeeOf } from './raw-items.ts'
+import { restoreOf } from './restores.ts'
 import { inGhs, MINUTE_MS, SECOND_MS } from './time-and-money.ts'
 
 /** 11, 43: the POSTs to banks: submissions, payouts and refunds. */
@@ -58,11 +59,15 @@ const checkSubmission = (
   if ((changes[0]?.at ?? Infinity) > at) report(item.reference, 'was submitted before it existed')
 }
 
-/** Reports whether an invocation may send without a query: it starts the payout or refund. */
+/** Reports whether an invocation may send without a query: it starts the payout or refund, and no restore undid another start. */
 const isFirst = (
-  { path, idempotencyKey, body, by }: BankPost,
-  { observations, batches, refunds, byUuid }: ObservationIndex,
+  { path, idempotencyKey, body, by, at }: BankPost,
+  [first]: readonly BankPost[],
+  index: ObservationIndex,
 ): boolean => {
+  const { observations, batches, refunds, byUuid, startOf } = index
+  const restoredAt = restoreOf(index)?.reply?.at ?? Infinity
+  if (first && first.at < restoredAt && restoredAt < startOf(by, at)) return false
   if (path === '/submissions') {
     const { repeated } = observations.invocations.get(by ?? 0) ?? {}
     return repeated?.includes(String(body.reference)) === false
@@ -85,7 +90,7 @@ export const repeatsFollowQuery: Check = (index, report) => {
       const isQueried = (index.queriesOf.get(key) ?? []).some(
         ({ by, at, answer }) => by === post.by && at <= post.at && answer === 'nothing',
       )
-      if (!isQueried && !isFirst(post, index))
+      if (!isQueried && !isFirst(post, posts, index))
         report(key, `was sent again to ${post.bank}${post.path} without a query`)
     }
   }

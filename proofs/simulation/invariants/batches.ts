@@ -29,12 +29,13 @@ export const contentsStay: Check = ({ batches, chunkChanges }, report) => {
   const sealed = new Map<string, number>()
   for (const [id, { changes }] of batches) {
     for (const change of changes) checkStep(change, report)
-    const seal = changes.find(({ after }) => after?.sealedAt)
+    // A restore can undo a seal.
+    const seal = changes.findLast(({ before, after }) => after?.sealedAt && !before?.sealedAt)
     if (seal) sealed.set(`BATCH#${id}`, seal.sequence)
   }
-  for (const { before, after, sequence } of chunkChanges) {
+  for (const { before, after, sequence, by } of chunkChanges) {
     const chunk = after ?? before
-    if (!chunk) continue
+    if (!chunk || !by) continue
     if (before) report(chunk.pk, `change ${sequence} changes existing lines`)
     if (sequence > (sealed.get(chunk.pk) ?? Infinity))
       report(chunk.pk, `got ${chunk.sk} after its seal`)
@@ -43,7 +44,7 @@ export const contentsStay: Check = ({ batches, chunkChanges }, report) => {
 
 const checkStep = (change: raw.ChangeOf<raw.RawBatch>, report: Reporter): void => {
   const { before, after, sequence, by } = change
-  if (!before || !after) return
+  if (!before || !after || !by) return
   const about = `${after.id}, change ${sequence}`
   const other = [
     ...FIXED.filter((name) => before[name] !== after[name]),
@@ -52,16 +53,16 @@ const checkStep = (change: raw.ChangeOf<raw.RawBatch>, report: Reporter): void =
   if (other.length > 0) report(about, `another ${other}`)
   if (before.status === 'completed' && !isDeepStrictEqual(contents(before), contents(after)))
     report(about, 'changed after completion')
-  if (before.status !== after.status && !isStep(before, after, by?.name))
-    report(about, `${by?.name} moved it from ${before.status} to ${after.status}`)
+  if (before.status !== after.status && !isStep(before, after, by.name))
+    report(about, `${by.name} moved it from ${before.status} to ${after.status}`)
   const isRetry = before.status === 'failed' && after.status === 'pending'
   if ((before.uuid !== after.uuid) !== isRetry) report(about, `the uuid ${after.uuid}`)
 }
 
 /** Only an operator retries a failed batch. */
-const isStep = (before: raw.RawBatch, after: raw.RawBatch, by: string | undefined): boolean =>
+const isStep = (before: raw.RawBatch, after: raw.RawBatch, by: string): boolean =>
   STEPS[before.status].includes(after.status) &&
-  (before.status !== 'failed' || by === undefined || by === 'manage-settlement')
+  (before.status !== 'failed' || by === 'manage-settlement')
 
 /** A completed batch cannot be processed again: error 5005. */
 export const completedBatchesAreFinal: Check = ({ operatorCalls, batches }, report) => {

@@ -75,11 +75,18 @@ const owedFor = (
   return item.amount * (count(collected) - count(returned))
 }
 
-/** Reports whether the service has answered that it knows of the completion. */
-const isLearned = ({ uuid: own }: DebitHistory, { reports }: ObservationIndex): boolean =>
+/** Reports whether the service has replied that it knows of the completion, or has read it from the bank. */
+const isLearned = (
+  { uuid: own }: DebitHistory,
+  { reports, queriesOf, observations: { invocations } }: ObservationIndex,
+): boolean =>
   reports
     .filter(({ uuid, status }) => uuid === own && status === 'completed')
-    .some(({ call, code }) => code === INVALID_TRANSITION || call.reply?.status === 200)
+    .some(({ call, code }) => code === INVALID_TRANSITION || call.reply?.status === 200) ||
+  (queriesOf.get(own) ?? []).some(
+    ({ answer, isHeard, by }) =>
+      answer === 'completed' && isHeard && invocations.get(by ?? 0)?.isFinished,
+  )
 
 const INVALID_TRANSITION = 3001
 

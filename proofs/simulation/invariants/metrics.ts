@@ -156,7 +156,9 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
     strikes.some(({ name }) => name === 'sealing key missing'),
   ),
   SweepFaults: possibly(({ setup }) => !setup.isHealthy),
-  CalendarMissing: possibly(({ setup }) => dayOf(setup.endedAt).includes('-12-')),
+  CalendarMissing: possibly(({ invocations }) =>
+    [...invocations.values()].some(({ startedAt }) => dayOf(startedAt).includes('-12-')),
+  ),
   SettlementNotPaid: unpaid,
   UnusualUse: swept(isUnusual),
   UnwantedPrompts: swept(areUnwanted),

@@ -118,7 +118,10 @@ export const bankIsQueriedFirst: Check = (index, report) => {
     const isAskable = setup.endpoints.includes(item.bank.identifier)
     if (!isAskable || !failed?.by.startsWith('job:') || isRefusal(failed)) continue
     const { at = failed.writtenAt, by } =
-      changes.find(({ after }) => after?.status === 'failed') ?? {}
+      changes.findLast(({ before, after, by }) => {
+        // A restore writes items too, without an invocation.
+        return by && after?.status === 'failed' && before?.status !== 'failed'
+      }) ?? {}
     const urls = timeline.recent(
       'connectorUrl',
       item.bank.identifier,

@@ -219,8 +219,11 @@ export const newBank = (deps: Deps): Peer => {
       const key = uuid || String(sent.headers['x-idempotency-key'])
       const nonsense = () => random.pick(invalidAnswers(path, sent, about(key)))
       if (sent.method === 'GET') {
-        if (!faults.strikes('bank talks nonsense'))
-          return { after, answer: (kind === 'accounts' ? answerLookup : answerQuery)(sent, uuid) }
+        if (!faults.strikes('bank talks nonsense')) {
+          const answer = (kind === 'accounts' ? answerLookup : answerQuery)(sent, uuid)
+          const query = deps.queries.at(-1)
+          return { after, answer, onEnd: (isHeard) => Object.assign(query ?? {}, { isHeard }) }
+        }
         record(sent, uuid, { answer: 'none' })
         return { after, answer: nonsense() }
       }

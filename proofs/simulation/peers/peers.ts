@@ -56,8 +56,10 @@ const banks = ({
   }
   const outage = () => {
     const from = random.pick(scenario.scripts).at + random.between(-MINUTE_MS, MINUTE_MS)
-    // As many short outages as long ones, from ten seconds to a day.
-    const to = from + 10 * SECOND_MS * 8_640 ** random.draw()
+    // As many short outages as long ones, from ten seconds to a day; half last while debits can wait.
+    const to = random.happens(0.5)
+      ? from + random.between(2 * MINUTE_MS, 7 * MINUTE_MS)
+      : from + 10 * SECOND_MS * 8_640 ** random.draw()
     return (): boolean => {
       if (clock.now() < from || clock.now() >= to || !faults.has('bank outage')) return false
       faults.hit('bank outage')

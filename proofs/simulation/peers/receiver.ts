@@ -1,5 +1,5 @@
 import type { Clock } from '../../../sandbox/aws/clock.ts'
-import type { Faults } from '../engine/faults.ts'
+import type { FaultName, Faults } from '../engine/faults.ts'
 import type { Peer, PeerAnswer, PeerRequest, PeerResponse } from '../engine/network.ts'
 import type { Post } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
@@ -24,6 +24,35 @@ const answer = (code: number, headers: Record<string, string> = {}, text = ''): 
 
 const PERMANENT = [400, 401, 403, 404, 405, 410, 422, 301, 302, 501]
 
+/** One type that a receiver may never accept. */
+const TYPES = ['created', 'processing', 'completed', 'failed'].map((name) => `transaction.${name}`)
+
+type Conduct = Pick<PeerResponse, 'after' | 'answer'>
+
+const SILENCE: Conduct = { after: 0, answer: 'silence' }
+
+/** What a receiver does under each fault; the first that strikes decides. `soon` is its usual delay. */
+const conductsOf = (random: Random): [FaultName, (soon: number) => Conduct][] => [
+  ['receiver silent', () => SILENCE],
+  ['receiver breaks off', (after) => ({ after, answer: 'broken off' })],
+  ['receiver slow', () => ({ after: random.between(2_000, 9_000), answer: answer(200) })],
+  [
+    'receiver answers 5xx',
+    (after) => ({ after, answer: answer(random.pick([500, 502, 503, 504])) }),
+  ],
+  [
+    'receiver asks for time',
+    (after) => {
+      const seconds = { 'retry-after': String(random.below(400)) }
+      return { after, answer: random.happens(0.5) ? answer(408) : answer(429, seconds) }
+    },
+  ],
+  [
+    'receiver refuses for good',
+    (after) => ({ after, answer: answer(random.pick(PERMANENT), {}, 'no') }),
+  ],
+]
+
 export const newReceiver = ({ clock, random, faults, posts, downs, answers }: Deps): Peer => {
   const isDown = (): boolean => {
     const now = clock.now()
@@ -31,33 +60,21 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
     return faults.has('receiver flaps')
   }
 
-  const conduct = (): Pick<PeerResponse, 'after' | 'answer'> => {
+  const [refused, refusal] = [random.pick(TYPES), random.pick([400, 500])]
+  const conducts = conductsOf(random)
+
+  const conduct = (type: unknown): Conduct => {
     const soon = random.between(20, 400)
     const next = answers.shift()
-    if (next === 0) return { after: 0, answer: 'silence' }
-    if (next !== undefined) return { after: soon, answer: answer(next) }
+    if (next !== undefined) return next === 0 ? SILENCE : { after: soon, answer: answer(next) }
+    if (type === refused && faults.strikes('receiver refuses a type'))
+      return { after: soon, answer: answer(refusal) }
     if (isDown()) {
       faults.hit('receiver flaps')
       return { after: soon, answer: answer(503) }
     }
-    if (faults.strikes('receiver silent')) return { after: 0, answer: 'silence' }
-    if (faults.strikes('receiver breaks off')) return { after: soon, answer: 'broken off' }
-    if (faults.strikes('receiver slow')) {
-      return { after: random.between(2_000, 9_000), answer: answer(200) }
-    }
-    if (faults.strikes('receiver answers 5xx')) {
-      return { after: soon, answer: answer(random.pick([500, 502, 503, 504])) }
-    }
-    if (faults.strikes('receiver asks for time')) {
-      const seconds = String(random.below(400))
-      return {
-        after: soon,
-        answer: random.happens(0.5) ? answer(408) : answer(429, { 'retry-after': seconds }),
-      }
-    }
-    if (faults.strikes('receiver refuses for good')) {
-      return { after: soon, answer: answer(random.pick(PERMANENT), {}, 'no') }
-    }
+    const [, strike] = conducts.find(([name]) => faults.strikes(name)) ?? []
+    if (strike) return strike(soon)
     return { after: soon, answer: answer(random.pick([200, 202, 204]), {}, 'ok') }
   }
 
@@ -69,7 +86,7 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
       return faults.strikes('receiver unknown') ? 'no certificate' : 'well'
     },
     take: ({ url, headers, body, by }: PeerRequest): PeerResponse => {
-      const response = conduct()
+      const response = conduct(headers['x-svc-event'])
       const answered = typeof response.answer === 'object' ? response.answer : undefined
       const after = answered?.headers['retry-after']
       const post: Post = {

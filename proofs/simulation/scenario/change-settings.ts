@@ -23,8 +23,11 @@ export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) =
     const label = { ...SEALING_KEY, VersionStage: `key-${old}` }
     key.UpdateSecretVersionStageCommand({ ...label, MoveToVersionId: old })
     key.PutSecretValueCommand({ ...SEALING_KEY, SecretString: name, ClientRequestToken: name })
-    do await api.sleep(MINUTE_MS)
-    while (resultOf(await operators.operate('secret', 'reseal', {}))?.unreadable !== 0)
+    for (let wait = MINUTE_MS, unreadable = 1; unreadable !== 0; wait *= 2) {
+      await api.sleep(wait)
+      const done = await operators.operate('secret', 'reseal', {}, { triesMax: 1 })
+      unreadable = resultOf(done)?.unreadable
+    }
     key.UpdateSecretVersionStageCommand({ ...label, RemoveFromVersionId: old })
   }
 

@@ -25,7 +25,7 @@ const calls: Record<string, Call> = {
 const refundMany: Call = ['exception', 'refund', { reason: 'Outage' }]
 const noteMany: Call = ['exception', 'resolve', { note: 'Agreed for all' }]
 
-/** The acts in turn. An operator continues after a failed one that has a question mark. */
+/** The acts in turn, or at once. An operator continues after a failed one that has a question mark. */
 const ways: Record<ExceptionKind, { held: readonly string[]; notHeld: readonly string[] }> = {
   late_completion: {
     held: [
@@ -33,10 +33,10 @@ const ways: Record<ExceptionKind, { held: readonly string[]; notHeld: readonly s
       'bank returns, note, bank repeats, refund?',
       'note, bank repeats, refund?, refund despite the note',
     ],
-    notHeld: ['note', 'note, bank repeats'],
+    notHeld: ['note', 'note, bank repeats', 'note & bank repeats at once, bank repeats'],
   },
   contradiction: {
-    held: ['note', 'note, bank repeats'],
+    held: ['note', 'note, bank repeats', 'note & bank repeats at once, bank repeats'],
     notHeld: [
       'reverse without a refund, note',
       'reverse?, reverse without a refund, note, bank repeats',
@@ -102,6 +102,9 @@ const BULK_SHARE = 0.4
 
 const LIST_MAX = 100
 
+/** The time of a few calls. */
+const AT_ONCE_MS = 120
+
 type Deps = { api: Api; operators: Operators; books: Books }
 
 type BulkDeps = Deps & { owned: Set<string>; isHeld: (one: Case) => boolean }
@@ -156,8 +159,12 @@ const newBankActs = ({
   operators: { random },
   books,
 }: Deps): Record<string, (one: Case) => unknown> => {
-  const report = async ({ reference, bank }: Case, raw: string): Promise<void> => {
-    await api.sleep(random.between(0, 30 * MINUTE_MS))
+  const report = async (
+    { reference, bank }: Case,
+    raw: string,
+    afterMax = 30 * MINUTE_MS,
+  ): Promise<void> => {
+    await api.sleep(random.between(0, afterMax))
     const caller = { kind: 'bank' as const, id: bank }
     await api.ask({ name: 'debit-callback', caller, path: { uuid: uuidOf(reference) }, raw })
   }
@@ -168,6 +175,8 @@ const newBankActs = ({
       if (books.held(uuid) > 0) books.write('refund', bank, uuid, amount)
     },
     'bank repeats': (one) => report(one, one.report),
+    'bank repeats at once': (one) =>
+      Promise.all(Array.from({ length: 5 }, () => report(one, one.report, AT_ONCE_MS))),
     'bank reports otherwise': (one) => report(one, one.report.replace('"B-', '"C-')),
   }
 }
@@ -193,7 +202,13 @@ export const newRunbooks = (deps: Deps) => {
     for (const act of way.split(', ')) {
       let isSuccess = false
       for (let time = 0; time < times; time += 1) {
-        isSuccess = (await perform(act.replace('?', ''), one, operator)) || isSuccess
+        const parts = act.replace('?', '').split(' & ')
+        const atOnce = async (part: string) => {
+          if (parts.length > 1) await api.sleep(random.between(0, AT_ONCE_MS))
+          return perform(part, one, operator)
+        }
+        const done = await Promise.all(parts.map(atOnce))
+        isSuccess ||= done.every(Boolean)
       }
       if (!isSuccess && !act.endsWith('?')) return
     }

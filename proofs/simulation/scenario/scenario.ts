@@ -11,7 +11,7 @@ import {
   SECOND_MS,
 } from '../invariants/time-and-money.ts'
 import { drawScript } from './draw-script.ts'
-import { drawKind, type KindName, type KindSettings, settingsOf } from './kinds.ts'
+import { type KindName, type KindSettings, kindOf, settingsOf } from './kinds.ts'
 import { type BankName, type DebitScript, HTTP_BANKS, PROVIDERS } from './script.ts'
 import {
   drawAbsent,
@@ -85,15 +85,14 @@ const drawBursts = (random: Random, startAt: number, { midnightShare }: KindSett
       : startAt + random.between(0, 30 * HOUR_MS),
   )
 
-/** A large burst, then smaller ones on the following days. */
-const drawDecliningBursts = (random: Random, startAt: number): number[] => {
-  const laterDays = Array.from(
-    { length: 3 },
-    (_, day) => startAt + (day + 1) * DAY_MS + random.between(0, 20 * HOUR_MS),
-  )
-  const first = startAt + random.between(0, HOUR_MS)
-  return [...Array.from({ length: 5 }, () => first), ...laterDays]
-}
+/** Of eight debits, how many are charged each day: batches below zero follow, then one that offsets them. */
+const DAILY = [4, 1, 0, 3]
+
+const drawUnevenBursts = (random: Random, startAt: number): number[] =>
+  DAILY.flatMap((debits, day) => {
+    const at = startAt + day * DAY_MS + random.between(0, day === 0 ? HOUR_MS : 20 * HOUR_MS)
+    return Array.from({ length: debits }, () => at)
+  })
 
 const drawMorningBursts = (random: Random, startAt: number): number[] =>
   [1, 1, 2].map(
@@ -137,10 +136,14 @@ export const plain = {
   cacheSeconds: UNCACHED,
 } as const satisfies Partial<Scenario>
 
-/** Begins soon after a burst, far from the settlement runs. */
+/** Soon after a burst or after the payouts of a night; most undo a part of their work. */
 const drawRestore = (random: Random, bursts: readonly number[]): Restore => {
-  const at = random.pick(bursts) + random.between(MINUTE_MS, 20 * MINUTE_MS)
-  return { at, to: at - random.between(10 * SECOND_MS, 15 * MINUTE_MS) }
+  const night = midnightAfter(Math.min(...bursts)) + DAY_MS
+  const to = random.pick([
+    random.pick(bursts) + random.between(0, random.pick([8 * SECOND_MS, 15 * MINUTE_MS])),
+    night + random.between(-SECOND_MS, 2 * SECOND_MS),
+  ])
+  return { at: to + random.between(10 * SECOND_MS, 15 * MINUTE_MS), to }
 }
 
 const drawPayment = (
@@ -170,14 +173,14 @@ const drawBanks = (random: Random): BankName[] =>
   HTTP_BANKS.filter(() => random.happens(BANK_SHARE))
 
 export const drawScenario = (seed: number, lifecycles: number, forced?: KindName): Scenario => {
-  const kind = forced ?? drawKind(randomOf(seedOf(seed, 4)))
+  const kind = forced ?? kindOf(seed)
   const settings = settingsOf(kind)
   const random = randomOf(seedOf(seed, 1))
   const bankRandom = randomOf(seedOf(seed, 10))
   const startAt = Date.UTC(2026, random.below(12), 1 + random.below(28), random.below(24))
   const bursts = settings.isRestored
     ? drawMorningBursts(random, startAt)
-    : (settings.isReversedLate ? drawDecliningBursts : drawBursts)(random, startAt, settings)
+    : (settings.isReversedLate ? drawUnevenBursts : drawBursts)(random, startAt, settings)
   const scripts = Array.from({ length: lifecycles }, (_, index) => {
     const own = randomOf(seedOf(seed, 2, index))
     const at = own.pick(bursts) + own.between(0, 6 * SECOND_MS)
@@ -187,7 +190,8 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
   const healAt = random.happens(settings.hasSmallSizes ? 0 : 0.5)
     ? last + random.between(5 * MINUTE_MS, 60 * MINUTE_MS)
     : midnightAfter(last) + DAY_MS + random.between(0, 2 * HOUR_MS)
-  const endAt = midnightAfter(healAt) + DAY_MS + 3 * HOUR_MS
+  const nights = settings.isRestored ? 2 : 1
+  const endAt = midnightAfter(healAt) + nights * DAY_MS + 3 * HOUR_MS
   const faults = random.happens(HEALTHY_SHARE) ? [] : [...drawFaults(seed), ...settings.faults]
   const period = { from: startAt, until: Math.min(healAt, last + DAY_MS) }
   const absent = drawAbsent(seed, settings.absentShare)

@@ -27,7 +27,7 @@ export const firstWorkingDay = (from: Day, holidays: Holidays): Day => {
 }
 
 /** Returns a calendar with a holiday; undefined as its name removes it. */
-export const withDay = ({ year, days }: Calendar, day: Day, name: string | undefined): Calendar => {
-  const { [day]: _, ...others } = days
-  return { year, days: name === undefined ? others : { ...others, [day]: name } }
+export const withDay = (calendar: Calendar, day: Day, name: string | undefined): Calendar => {
+  const { [day]: _, ...others } = calendar.days
+  return { ...calendar, days: name === undefined ? others : { ...others, [day]: name } }
 }

@@ -1,10 +1,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { firstWorkingDay } from '../../../shared/domain/banks/calendar.ts'
+import { type Calendar, firstWorkingDay, withDay } from '../../../shared/domain/banks/calendar.ts'
 import { type Day, dayAfter, startOf } from '../../../shared/domain/time.ts'
 
 const weekdayOf = (day: Day): string =>
   new Intl.DateTimeFormat('en', { weekday: 'short', timeZone: 'UTC' }).format(startOf(day))
+
+test('a changed holiday keeps the members that a later version wrote', () => {
+  const calendar = { year: '2026', days: {}, addedLater: 'x' } as Calendar
+  const day = '2026-03-06' as Day
+  const added = withDay(calendar, day, 'Independence Day')
+  expect(added).toEqual({ ...calendar, days: { [day]: 'Independence Day' } })
+  expect(withDay(added, day, undefined)).toEqual(calendar)
+})
 
 test('the payout day is the first working day from the day after the run on, in 10,000 calendars', () => {
   const FIRST = '2026-01-01' as Day

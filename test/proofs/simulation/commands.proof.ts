@@ -37,7 +37,16 @@ test('the command produces the same trace with any number of workers', async () 
 })
 
 test('the command counts exceptions of each kind in one scenario of operators', async () => {
-  const scenario = ['--scenario', 'operators', '--lifecycles', '200', '--workers', '1']
+  const scenario = [
+    '--scenario',
+    'operators',
+    '--lifecycles',
+    '200',
+    '--each',
+    '200',
+    '--workers',
+    '1',
+  ]
   const { code, out } = await run('main', ...scenario)
   const counted = out.matchAll(/^exception (\w+) +[1-9]\d* +1$/gm)
   expect([...counted].map(([, kind]) => kind)).toEqual(Object.keys(exceptionKinds))
@@ -95,7 +104,7 @@ test('the command prints each kind of scenario and each fault, with its share of
   const named = [...out.matchAll(/^ +(\d+) {2}([^:]+): /gm)]
   expect(named.map(([, , name]) => name)).toEqual([...Object.keys(kinds), ...Object.keys(faults)])
   const ofKinds = named.slice(0, Object.keys(kinds).length).map(([, runs]) => Number(runs))
-  expect(ofKinds.reduce((sum, runs) => sum + runs, 0)).toBeCloseTo(5_000, -1)
+  expect(ofKinds.reduce((sum, runs) => sum + runs, 0)).toBeCloseTo(10_000, -1)
   expect(code).toBe(0)
 })
 

@@ -152,6 +152,13 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '42 a due batch is not paid': (run) => rewrite(run, batch(run), { status: 'pending' }),
   '43 a POST is repeated without a query': ({ bankPosts }) =>
     bankPosts.push({ ...bankPosts[0], by: 0 }),
+  '43 a POST is repeated after a restore without a query': (run) => {
+    const [post] = run.bankPosts
+    operate(run, 'restore', 'begin', { generation: '2' })
+    run.calls.at(-1).reply.at = post.at + 1
+    run.invocations.set(-1, { startedAt: post.at + 2, payments: '', repeated: '' })
+    run.bankPosts.push({ ...post, at: post.at + 2, by: -1 })
+  },
   '43 a debit is submitted after ten minutes': ({ bankPosts }) => {
     bankPosts[0].at += 700_000
   },
@@ -208,6 +215,13 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '53 a bank did not debit what it reported': (run) => {
     const uuid = uuidOf(debit(run, 'settled').reference)
     run.books = run.books.filter(({ of }: Any) => of !== uuid)
+  },
+  '53 a bank has a debit whose completion the service has read': (run) => {
+    const { reference, bank } = debit(run, 'expired')
+    const of = uuidOf(reference)
+    const [by] = [...run.invocations].find(([, { isFinished }]) => isFinished)
+    run.books.push({ at: 1, type: 'debit', bank: bank.identifier, of, amount: 1_00 })
+    run.queries.push({ ...run.queries[0], uuid: of, answer: 'completed', isHeard: true, by })
   },
   '54 a stored balance is not what a bank owes': (run) => {
     itemOf(run, { entity: 'ledger' }).balances['bank_receivable:HBA'] += 1
@@ -298,6 +312,17 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '64 a bank that is down gets a submission': (run) => {
     const { bank } = run.bankPosts.find(({ path }: Any) => path === '/submissions')
     breakDown(run, bank, 5)
+  },
+  '64 a debit waits after an outage': (run) => {
+    const { reference, bank, history } = debit(run, 'expired')
+    const at = history[0].at + 1_000
+    const change = { before: undefined, by: undefined }
+    const waiting = { pk: 'WAITING', sk: reference, entity: 'waiting', reference }
+    const up = { pk: 'BANK_HEALTH', sk: bank.identifier, state: 'up', failures: 0 }
+    run.bankPosts = run.bankPosts.filter(({ body }: Any) => body.reference !== reference)
+    run.queries = []
+    changesOf(run, debit(run, 'expired'))[1].at += 300_000
+    run.changes.push({ ...change, at, after: waiting }, { ...change, at: at + 1_000, after: up })
   },
   '65 a customer gets a second prompt of a provider that may cause one': ({ setup }) =>
     Object.assign(setup, { openPromptsMax: 1 }),
@@ -416,6 +441,9 @@ const invariantOfKind: Record<ExceptionKind, number> = {
 const messages: Record<string, string> = {
   '15 a recovery leaves an event abandoned':
     'stays abandoned although an operator recovered its provider',
+  '53 a bank has a debit whose completion the service has read':
+    'its bank has 1.00, but owes 0.00 by the table',
+  '64 a debit waits after an outage': 'still waits 100000 ms after HBA has replied again',
   '71 an item has the number of an erased customer': 'has the number of an erased customer',
   '71 an erasure changes an amount': 'has other figures',
   '46 a call about many takes effect without an approval':
