@@ -57,7 +57,10 @@ const drawReports = (random: Random, malformedShare: number): script.ScriptedRep
         end(random.between(soon + 1, 650), outcome),
       ]
     case 3:
-      return [end(soon, 'completed'), end(soon + random.between(0, 2), 'failed')]
+      return [
+        { ...end(soon, 'completed'), ...(random.happens(0.5) ? { flaw: 'lost' } : {}) },
+        end(soon + random.between(0, random.pick([2, 20])), 'failed'),
+      ]
     case 4:
       return [end(soon, outcome), end(soon + random.between(0, 200), outcome)]
     // Around the approval timeout and the processing timeout.

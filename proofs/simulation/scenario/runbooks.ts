@@ -1,18 +1,13 @@
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { Random } from '../engine/random.ts'
-import { dayOf, HOUR_MS, MINUTE_MS, uuidOf } from '../invariants/time-and-money.ts'
+import { HOUR_MS, MINUTE_MS, uuidOf } from '../invariants/time-and-money.ts'
 import type { Api } from '../peers/api.ts'
 import type { Books } from '../peers/books.ts'
 import { isDone, type Operators, resultOf } from '../peers/operators.ts'
+import { type Call, type Case, LIST_MAX, MANNERS, newBulkCalls } from './bulk-calls.ts'
 import { HTTP_BANKS } from './script.ts'
 
 /** What operators do by docs/operators.md and docs/operations.md, as tables. */
-
-type Case = Record<'reference' | 'bank' | 'amount' | 'report' | 'at', string> & {
-  kind: ExceptionKind
-}
-
-type Call = readonly [noun: string, verb: string, options: Record<string, string>]
 
 const calls: Record<string, Call> = {
   refund: ['exception', 'refund', {}],
@@ -21,9 +16,6 @@ const calls: Record<string, Call> = {
   reverse: ['debit', 'reverse', { reason: 'Declined' }],
   'reverse without a refund': ['debit', 'reverse', { reason: 'No debit', refund: 'none' }],
 }
-
-const refundMany: Call = ['exception', 'refund', { reason: 'Outage' }]
-const noteMany: Call = ['exception', 'resolve', { note: 'Agreed for all' }]
 
 /** The acts in turn, or at once. An operator continues after a failed one that has a question mark. */
 const ways: Record<ExceptionKind, { held: readonly string[]; notHeld: readonly string[] }> = {
@@ -48,15 +40,6 @@ const ways: Record<ExceptionKind, { held: readonly string[]; notHeld: readonly s
     held: ['note, bank repeats', 'note, bank reports otherwise'],
     notHeld: ['note', 'note, bank repeats'],
   },
-}
-
-/** The calls about many exceptions of a kind whose banks hold the money, or do not. */
-const bulkCalls: Record<ExceptionKind, { held?: Call; notHeld?: Call }> = {
-  late_completion: { held: refundMany, notHeld: noteMany },
-  contradiction: { held: noteMany },
-  refund: { held: refundMany, notHeld: noteMany },
-  reversal_request: { held: refundMany, notHeld: noteMany },
-  refused_report: { held: noteMany, notHeld: noteMany },
 }
 
 const paidByHand = (batch: string) => ({
@@ -94,64 +77,10 @@ const daily: readonly { list: Call; act: (row: Row, random: Random) => Call | un
 
 type Row = Record<string, string>
 
-/** How operators share an exception: one, one who repeats each act, or two at once. */
-const MANNERS = ['alone', 'alone', 'alone', 'late', 'twice', 'two at once'] as const
-
-/** The share of rounds in which operators decide on many exceptions at once. */
-const BULK_SHARE = 0.4
-
-const LIST_MAX = 100
-
 /** The time of a few calls. */
 const AT_ONCE_MS = 120
 
 type Deps = { api: Api; operators: Operators; books: Books }
-
-type BulkDeps = Deps & { owned: Set<string>; isHeld: (one: Case) => boolean }
-
-const newBulkCalls = ({ api, operators, owned, isHeld }: BulkDeps) => {
-  const callAbout = (one: Case) => bulkCalls[one.kind][isHeld(one) ? 'held' : 'notHeld']
-
-  /** Selects the exceptions of the past days if the call is right for all of them, else by a file. */
-  const selectionOf = async (verb: string, group: readonly Case[], open: readonly Case[]) => {
-    const [{ kind, bank } = {} as Case] = group
-    const days = group.map(({ at }) => at.slice(0, 10)).sort()
-    const [from = '', to = ''] = [days[0], days.at(-1)]
-    const isSelected = (one: Case): boolean => {
-      const day = one.at.slice(0, 10)
-      return one.kind === kind && one.bank === bank && from <= day && day <= to
-    }
-    const isRight = open.filter(isSelected).every((one) => group.includes(one))
-    if (isRight && open.length < LIST_MAX && to < dayOf(api.now()) && operators.random.happens(0.8))
-      return { kind, bank, from, to }
-    const file = await operators.upload('exception', [
-      ...new Set(group.map(({ reference }) => reference)),
-    ])
-    return file && { ...file, ...(verb === 'resolve' ? { kind } : {}) }
-  }
-
-  /** Decides on many exceptions at once: by one operator, twice, or by two at once. */
-  return async (open: readonly Case[]): Promise<void> => {
-    const free = open.filter((one) => !owned.has(one.reference) && callAbout(one))
-    const groups = Map.groupBy(free, (one) => `${one.kind} ${one.bank} ${callAbout(one)?.[1]}`)
-    const group = [...groups.values()].toSorted((a, b) => b.length - a.length)[0] ?? []
-    const [first] = group
-    const [noun = '', verb = '', options = {}] = (first && callAbout(first)) ?? []
-    if (group.length < 2 || !operators.random.happens(BULK_SHARE)) return
-    for (const { reference } of group) owned.add(reference)
-    const selection = await selectionOf(verb, group, open)
-    const manner = operators.random.pick(MANNERS)
-    const names = manner === 'two at once' ? ['ama', 'abena'] : ['ama']
-    for (let time = 0; selection && time < (manner === 'twice' ? 2 : 1); time += 1) {
-      await Promise.all(
-        names.map((operator) =>
-          operators.operate(noun, verb, { ...selection, ...options }, { operator }),
-        ),
-      )
-    }
-    for (const { reference } of group) owned.delete(reference)
-  }
-}
 
 /** The acts of banks in `ways`. */
 const newBankActs = ({
@@ -181,10 +110,10 @@ const newBankActs = ({
   }
 }
 
-export const newRunbooks = (deps: Deps) => {
-  const { api, operators, books } = deps
+/** Returns a function that follows a way, as one operator. */
+const newFollower = (deps: Deps) => {
+  const { api, operators } = deps
   const { random, operate } = operators
-
   const banks = newBankActs(deps)
 
   const perform = async (act: string, one: Case, operator: string): Promise<boolean> => {
@@ -198,21 +127,32 @@ export const newRunbooks = (deps: Deps) => {
     return true
   }
 
-  const follow = async (way: string, one: Case, operator: string, times: number) => {
+  /** Performs the parts of an act at once. */
+  const performAll = async (act: string, one: Case, operator: string): Promise<boolean> => {
+    const parts = act.replace('?', '').split(' & ')
+    const done = await Promise.all(
+      parts.map(async (part) => {
+        if (parts.length > 1) await api.sleep(random.between(0, AT_ONCE_MS))
+        return perform(part, one, operator)
+      }),
+    )
+    return done.every(Boolean)
+  }
+
+  return async (way: string, one: Case, operator: string, times: number): Promise<void> => {
     for (const act of way.split(', ')) {
       let isSuccess = false
-      for (let time = 0; time < times; time += 1) {
-        const parts = act.replace('?', '').split(' & ')
-        const atOnce = async (part: string) => {
-          if (parts.length > 1) await api.sleep(random.between(0, AT_ONCE_MS))
-          return perform(part, one, operator)
-        }
-        const done = await Promise.all(parts.map(atOnce))
-        isSuccess ||= done.every(Boolean)
-      }
+      for (let time = 0; time < times; time += 1)
+        isSuccess = (await performAll(act, one, operator)) || isSuccess
       if (!isSuccess && !act.endsWith('?')) return
     }
   }
+}
+
+export const newRunbooks = (deps: Deps) => {
+  const { api, operators, books } = deps
+  const { random, operate } = operators
+  const follow = newFollower(deps)
 
   const isHeld = ({ reference }: Case) => books.held(uuidOf(reference)) > 0
 
