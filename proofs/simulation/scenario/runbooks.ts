@@ -25,10 +25,14 @@ const ways: Record<ExceptionKind, { held: readonly string[]; notHeld: readonly s
       'bank returns, note, bank repeats, refund?',
       'note, bank repeats, refund?, refund despite the note',
     ],
-    notHeld: ['note', 'note, bank repeats', 'note & bank repeats at once, bank repeats'],
+    notHeld: [
+      'note',
+      'note, bank repeats',
+      'note & bank repeats at once, bank repeats, bank repeats',
+    ],
   },
   contradiction: {
-    held: ['note', 'note, bank repeats', 'note & bank repeats at once, bank repeats'],
+    held: ['note', 'note, bank repeats', 'note & bank repeats at once, bank repeats, bank repeats'],
     notHeld: [
       'reverse without a refund, note',
       'reverse?, reverse without a refund, note, bank repeats',
@@ -78,7 +82,7 @@ const daily: readonly { list: Call; act: (row: Row, random: Random) => Call | un
 type Row = Record<string, string>
 
 /** The time of a few calls. */
-const AT_ONCE_MS = 120
+const AT_ONCE_MS = 60
 
 type Deps = { api: Api; operators: Operators; books: Books }
 
@@ -105,7 +109,7 @@ const newBankActs = ({
     },
     'bank repeats': (one) => report(one, one.report),
     'bank repeats at once': (one) =>
-      Promise.all(Array.from({ length: 5 }, () => report(one, one.report, AT_ONCE_MS))),
+      Promise.all(Array.from({ length: 8 }, () => report(one, one.report, AT_ONCE_MS))),
     'bank reports otherwise': (one) => report(one, one.report.replace('"B-', '"C-')),
   }
 }
@@ -131,8 +135,9 @@ const newFollower = (deps: Deps) => {
   const performAll = async (act: string, one: Case, operator: string): Promise<boolean> => {
     const parts = act.replace('?', '').split(' & ')
     const done = await Promise.all(
-      parts.map(async (part) => {
-        if (parts.length > 1) await api.sleep(random.between(0, AT_ONCE_MS))
+      parts.map(async (part, n) => {
+        // A report takes longer than the call of an operator.
+        if (n < parts.length - 1) await api.sleep(random.between(0, 2 * AT_ONCE_MS))
         return perform(part, one, operator)
       }),
     )
