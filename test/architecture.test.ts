@@ -58,12 +58,13 @@ const allowedImports = Object.groupBy(
     shared/banks/request-bodies.ts  ./banks/ ./domain/ ./views/fields.ts valibot
     shared/banks/note-health.ts  ./domain/ ./store/ ./log.ts
     shared/banks/save-bank.ts   ./banks/bank-url.ts ./domain/ ./store/ ./runtime.ts
+    shared/banks/rejected-report.ts ./domain/ ./store/ ./log.ts
     shared/webhooks/            ./domain/ ./views/ ./store/ ./runtime.ts ./log.ts ./metrics.ts
     shared/webhooks/http/       ./domain/ ./runtime.ts node: undici valibot
     shared/queues/              ./domain/ ./runtime.ts ./log.ts @aws-sdk/ @aws-lambda-powertools/batch aws-lambda
     shared/queues/              valibot
     shared/api/                 ./domain/ ./views/ ./store/ ./runtime.ts ./log.ts ./metrics.ts ./request-hmac.ts
-    shared/api/                 ./submissions/rejected-report.ts @middy/ @humanwhocodes/momoa aws-lambda node: valibot
+    shared/api/                 ./banks/rejected-report.ts @middy/ @humanwhocodes/momoa aws-lambda node: valibot
     shared/settlement/          ./domain/ ./store/ ./banks/ ./runtime.ts ./log.ts ./metrics.ts
     shared/settlement/report/   ./domain/ ./views/ ./runtime.ts @aws-sdk/ node:
     shared/reconciliation/      ./ledger/ ./domain/ ./store/ ./runtime.ts ./log.ts ./metrics.ts

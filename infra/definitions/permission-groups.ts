@@ -42,8 +42,13 @@ export const transitionsDebits = merge(readsRestore, {
   UpdateItem: ['DEBIT#*', 'PROVIDER#*'],
 })
 
-/** Queries the bank for the outcome before a timeout fails a debit. */
-export const expiresDebits = merge(transitionsDebits, {
+export const appliesBankReports = merge(transitionsDebits, {
+  Query: ['DEBIT#*'],
+  PutItem: ['DEBIT#*'],
+})
+
+/** Queries the bank for the outcome before a timeout fails a debit, and stores a late completion. */
+export const expiresDebits = merge(appliesBankReports, {
   GetItem: ['BANKS', 'BANK#*'],
   sealingKey: true,
   calls: ['banks'],
@@ -56,13 +61,8 @@ const notesHealth: Permissions = {
   PutItem: ['BANK_HEALTH'],
 }
 
-export const appliesBankReports = merge(transitionsDebits, {
-  Query: ['DEBIT#*'],
-  PutItem: ['DEBIT#*'],
-})
-
 /** Submits debits, counts the prompts of their customers, and waits while their bank is down. */
-export const submitsDebits = merge(expiresDebits, appliesBankReports, notesHealth, {
+export const submitsDebits = merge(expiresDebits, notesHealth, {
   GetItem: ['CUSTOMER#*'],
   Query: ['BANKS'],
   PutItem: ['WAITING#*'],

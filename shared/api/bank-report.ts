@@ -1,10 +1,10 @@
+import { recordRejection } from '../banks/rejected-report.ts'
 import type { Cause, Debit } from '../domain/debits/debit.ts'
 import { exceptionKind } from '../domain/debits/exception.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { findBankDebit } from '../store/debits/debits.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
-import { recordRejection } from '../submissions/rejected-report.ts'
 import { type Call, endpoint, type RejectedCall } from './endpoint.ts'
 import { notFound } from './operations.ts'
 

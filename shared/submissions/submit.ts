@@ -1,10 +1,10 @@
 import { ConnectorFault } from '../banks/connector.ts'
 import { noteHealth } from '../banks/note-health.ts'
 import { connectors } from '../banks/registry.ts'
+import { recordCompletion } from '../banks/rejected-report.ts'
 import { type BankIdentifier, behaviourAt } from '../domain/banks/bank.ts'
 import { afterFailure, afterReply } from '../domain/banks/health.ts'
 import type { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
-import { noneRemain } from '../domain/complete.ts'
 import {
   advance,
   type Debit,
@@ -14,17 +14,14 @@ import {
   type Transition,
   wholeFacts,
 } from '../domain/debits/debit.ts'
-import { exceptionKind } from '../domain/debits/exception.ts'
 import { isUnsubmitted } from '../domain/debits/lifecycle.ts'
 import {
   applyOutcome,
-  type CompletedDebit,
   type SubmissionReply,
   type SubmissionResult,
 } from '../domain/debits/submission.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
-import { formatAmount } from '../domain/money.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { allBanks, findAccount } from '../store/banks/banks.ts'
@@ -36,7 +33,6 @@ import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
 import { expire } from '../sweep/expire.ts'
 import { mayPrompt, refuseTooManyPrompts } from './prompts.ts'
-import { recordRejection } from './rejected-report.ts'
 
 /** A reply after this time is slow (docs/bank-protocol.md#time-limits). */
 const SLOW_SECONDS = 2
@@ -124,9 +120,7 @@ export const newSubmitter = (
     }
     const refusal = await transition(debit, decide, runtime)
     if (refusal instanceof Refusal && result.kind === 'completed') {
-      const kind = exceptionKind(status, 'completed')
-      const report = JSON.stringify(reportOf(result))
-      await recordRejection(debit, { kind, refusal, report, cause, status })
+      await recordCompletion(debit, result, { refusal, cause, status })
     }
     return undefined
   }
@@ -193,15 +187,4 @@ const afterSubmission = (debit: Debit, result: SubmissionReply, cause: Omit<Tran
   if (result.kind === 'rejected') return applyOutcome(debit, result, cause)
   const changes = { ...cause.changes, bankReference: result.bankReference }
   return advance(debit, { ...cause, to: 'processing', changes })
-}
-
-/** Returns a reply as the bank would report it, so that its own report of the same is a repeat. */
-const reportOf = ({ kind, bankReference, fee, approvalMethod, ...others }: CompletedDebit) => {
-  noneRemain(others)
-  return {
-    status: kind,
-    bank_reference: bankReference,
-    fee: fee === undefined ? undefined : formatAmount(fee),
-    approval_method: approvalMethod,
-  }
 }

@@ -1,11 +1,12 @@
 import { ConnectorFault } from '../banks/connector.ts'
 import { outcomeQueries } from '../banks/registry.ts'
+import { recordCompletion } from '../banks/rejected-report.ts'
 import { type Cause, type Debit, deadline, type Phase, timeOut } from '../domain/debits/debit.ts'
 import { isOpen } from '../domain/debits/lifecycle.ts'
 import { applyOutcome, type BankOutcome } from '../domain/debits/submission.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
-import type { Refusal } from '../domain/refusal.ts'
+import { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
@@ -17,7 +18,8 @@ const QUERY_SECONDS = 5
 
 /**
  * Fails a debit whose deadline has passed (docs/api.md#timeouts), unless the bank reports an outcome
- * when queried once: its report may have been lost. After a restore, leaves the debits of a held
+ * when queried once: its report may have been lost. A completion of a debit that another worker has failed is a
+ * late one. After a restore, leaves the debits of a held
  * provider unchanged: the bank may have reported an outcome that the restore lost.
  */
 export const expire = async (
@@ -30,18 +32,22 @@ export const expire = async (
   if (isHeldBy(restore, debit.facts.provider)) return debit
   const outcome = await queryOutcome(debit, runtime)
   const entry = { ...cause, generation: restore?.generation }
-  const by = `bank:${debit.facts.bank.identifier}`
-  return transition(
-    debit,
-    (current) => {
-      if (outcome && isOpen(current.status)) {
-        return applyOutcome(current, outcome, { ...entry, by })
-      }
-      const due = deadline(current, phase, clocks(environment.timeScale))
-      return due && due <= cause.at ? timeOut(current, phase, entry) : current
-    },
-    runtime,
-  )
+  const ofBank = { ...entry, by: `bank:${debit.facts.bank.identifier}` }
+  let { status } = debit
+  const decide = (current: Debit) => {
+    status = current.status
+    if (outcome && (isOpen(status) || outcome.kind === 'completed')) {
+      return applyOutcome(current, outcome, ofBank)
+    }
+    const due = deadline(current, phase, clocks(environment.timeScale))
+    return due && due <= cause.at ? timeOut(current, phase, entry) : current
+  }
+  const result = await transition(debit, decide, runtime)
+  // Another worker was first, and its query got no reply.
+  if (result instanceof Refusal && outcome?.kind === 'completed') {
+    await recordCompletion(debit, outcome, { refusal: result, cause: ofBank, status })
+  }
+  return result
 }
 
 /** Returns undefined if the bank has no connector, no usable reply or no outcome yet. */

@@ -9,6 +9,7 @@ import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { startRun } from '../../shared/reconciliation/runs.ts'
 import { real } from '../../shared/runtime.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
+import { findExceptions } from '../../shared/store/debits/exceptions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
@@ -149,6 +150,25 @@ test('the sweep queries the bank before it fails a debit whose timers never fire
   await service.runJob('sweep')
   const { status, history } = await service.show(reference)
   expect([status, history.at(-1).by]).toEqual(['completed', 'bank:HTB'])
+})
+
+test('a completion that the bank replies is stored as late if another worker has just failed the debit', async () => {
+  const chargedAt = new Date(Date.now() - 700_000)
+  const atBank = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
+  const processing = moved(pendingDebit({ bank: atBank }, chargedAt), 'processing', chargedAt)
+  const { reference, uuid } = processing.facts
+  await writeDebit(processing)
+  const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LOST', status: 'completed' }
+  bank.outcomes.set(uuid, async () => {
+    await writeDebit(moved(processing, 'failed', new Date()))
+    return outcome
+  })
+  await service.runJob('expire-debit', { reference, phase: 'processing' })
+  expect((await service.show(reference)).status).toBe('failed')
+  const [exception, ...others] = await findExceptions(reference)
+  expect(exception).toMatchObject({ kind: 'late_completion', by: 'bank:HTB', status: 'failed' })
+  expect(JSON.parse(exception?.report ?? '')).toMatchObject({ bank_reference: 'HTB-LOST' })
+  expect(others).toEqual([])
 })
 
 test('the sweep continues an abandoned build, also when its stream record was lost', async () => {

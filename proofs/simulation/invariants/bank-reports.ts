@@ -158,13 +158,14 @@ const kindOf = ({ call, status, code }: BankReportCall, debit: DebitHistory): Re
   return kind
 }
 
-/** A function that crashed after its write may have recorded one exception without a reply. */
+/** A function that crashed after its write may have recorded one exception without a reply, or a query found it. */
 const mayBeUnanswered = (
-  { reports }: ObservationIndex,
+  { reports, queriesOf }: ObservationIndex,
   { uuid, exceptions }: DebitHistory,
   answered: ReadonlySet<unknown>,
 ): boolean => {
   const unanswered = exceptions.filter(({ requestId }) => !answered.has(requestId))
   const unknown = reports.filter(({ uuid: other, call }) => other === uuid && isUnknown(call))
-  return unanswered.length <= unknown.length
+  const found = (queriesOf.get(uuid) ?? []).filter(({ answer }) => answer === 'completed')
+  return unanswered.length <= unknown.length + found.length
 }

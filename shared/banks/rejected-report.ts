@@ -1,10 +1,14 @@
+import { noneRemain } from '../domain/complete.ts'
 import type { Cause, Debit } from '../domain/debits/debit.ts'
 import {
+  exceptionKind,
   impersonal,
   openException,
   type ReportKind,
   resolvedIfRepeated,
 } from '../domain/debits/exception.ts'
+import type { CompletedDebit } from '../domain/debits/submission.ts'
+import { formatAmount } from '../domain/money.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
 import { findExceptions, putException } from '../store/debits/exceptions.ts'
@@ -48,4 +52,29 @@ export const recordRejection = async (
     code: refusal.code,
     request_id: cause.requestId,
   })
+}
+
+/**
+ * Stores the reply of a bank that a debit is completed, which has failed or is reversed: its money has moved,
+ * and the bank may never report it.
+ */
+export const recordCompletion = (
+  debit: Debit,
+  reply: CompletedDebit,
+  { status, ...rejection }: Pick<Rejection, 'refusal' | 'cause'> & { status: Debit['status'] },
+): Promise<void> => {
+  const kind = exceptionKind(status, 'completed')
+  const report = JSON.stringify(reportOf(reply))
+  return recordRejection(debit, { kind, report, status, ...rejection })
+}
+
+/** Returns a reply as the bank would report it, so that its own report of the same is a repeat. */
+const reportOf = ({ kind, bankReference, fee, approvalMethod, ...others }: CompletedDebit) => {
+  noneRemain(others)
+  return {
+    status: kind,
+    bank_reference: bankReference,
+    fee: fee === undefined ? undefined : formatAmount(fee),
+    approval_method: approvalMethod,
+  }
 }
