@@ -81,7 +81,7 @@ export const kinds = {
     faults: ['slow settlement', 'page cut short', 'index late', 'clock skew'],
   }),
   'outage at midnight': kind(8, 'DynamoDB and SQS fail around a midnight', {
-    faults: ['table outage', 'queue outage'],
+    faults: ['table outage', 'queue outage', 'hot key', 'record lost'],
   }),
   restore: kind(10, 'the table returns to an earlier second, by the runbook', {
     isRestored: true,
