@@ -58,7 +58,7 @@ const allowedImports = Object.groupBy(
     shared/banks/request-bodies.ts  ./banks/ ./domain/ ./views/fields.ts valibot
     shared/banks/note-health.ts  ./domain/ ./store/ ./log.ts
     shared/banks/save-bank.ts   ./banks/bank-url.ts ./domain/ ./store/ ./runtime.ts
-    shared/banks/rejected-report.ts ./domain/ ./store/ ./log.ts
+    shared/banks/rejected-report.ts  ./domain/ ./store/ ./log.ts
     shared/webhooks/            ./domain/ ./views/ ./store/ ./runtime.ts ./log.ts ./metrics.ts
     shared/webhooks/http/       ./domain/ ./runtime.ts node: undici valibot
     shared/queues/              ./domain/ ./runtime.ts ./log.ts @aws-sdk/ @aws-lambda-powertools/batch aws-lambda

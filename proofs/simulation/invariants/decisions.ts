@@ -119,7 +119,7 @@ const contentOf = ({ kind, report }: RawException): string => {
   return `${kind} ${isRead ? `${status} ${reference}` : report}`
 }
 
-type Known = { kind: string; content: string; closedAt: number }
+type Known = { kind: string; content: string; openedAt: number; closedAt: number }
 
 /** 56: a closed exception stays closed, and its repeat begins closed; another report begins open. */
 export const closedExceptionsStayClosed: Check = (index, report) => {
@@ -135,25 +135,21 @@ export const closedExceptionsStayClosed: Check = (index, report) => {
     const same = [...known.values()].filter((one) => one.content === content)
     const since = index.startOf(by?.invocation, at)
     const isRepeat = same.length > 0 && after.kind !== 'refund'
-    if (
-      !before &&
-      !after.resolvedAt &&
-      isRepeat &&
-      same.every(({ closedAt }) => closedAt < since)
-    ) {
+    const isOpenAgain = isRepeat && same.every(({ closedAt }) => closedAt < since)
+    if (!before && !after.resolvedAt && isOpenAgain) {
       report(reference, 'has an open exception for a report that an operator has decided')
     }
-    if (
-      !before &&
-      after.resolvedAt &&
-      !(isRepeat && same.every(({ closedAt }) => closedAt <= at))
-    ) {
+    // A repeat that is stored meanwhile may have been unseen.
+    const seen = same.filter(({ openedAt, closedAt }) => openedAt < since || closedAt <= at)
+    const isDecided = isRepeat && seen.length > 0 && seen.every(({ closedAt }) => closedAt <= at)
+    if (!before && after.resolvedAt && !isDecided) {
       report(reference, 'has an exception that nobody closed')
     }
     const closedAt = known.get(sk)?.closedAt ?? Number.POSITIVE_INFINITY
     known.set(sk, {
       kind: after.kind,
       content,
+      openedAt: known.get(sk)?.openedAt ?? at,
       closedAt: after.resolvedAt ? Math.min(closedAt, at) : closedAt,
     })
   }

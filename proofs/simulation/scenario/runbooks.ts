@@ -58,7 +58,9 @@ const daily: readonly { list: Call; act: (row: Row, random: Random) => Call | un
     list: ['settlement', 'list', { limit: '100' }],
     act: ({ id: batch = '', status }, random) => {
       if (status === 'failed' && random.happens(0.7)) return ['settlement', 'retry', { batch }]
-      if (status === 'failed') return ['settlement', 'complete', paidByHand(batch)]
+      // Its bank has confirmed a payout in progress by telephone.
+      const isConfirmed = status === 'processing' && random.happens(0.3)
+      if (status === 'failed' || isConfirmed) return ['settlement', 'complete', paidByHand(batch)]
       const isPaidNow = status !== 'completed' && random.happens(0.2)
       return isPaidNow ? ['settlement', 'process', { batch }] : undefined
     },

@@ -247,6 +247,11 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     append(run, item, { resolvedAt: '2026-11-20T12:00:00.000Z' })
     append(run, item, { resolvedAt: undefined })
   },
+  '56 a report is closed as it arrives, though no operator has decided it': (run) => {
+    const item = itemOf(run, { entity: 'exception', kind: 'contradiction' })
+    const [{ after }] = changesOf(run, item)
+    Object.assign(after, { resolvedAt: after.at })
+  },
   '57 a provider has another limit': (run) =>
     append(run, itemOf(run, { entity: 'provider', id: 'amber' }), { dailyLimit: 1 }),
   '57 a revoked credential is accepted': (run) =>
