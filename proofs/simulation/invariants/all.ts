@@ -161,7 +161,7 @@ const checks: Record<keyof typeof rules, readonly Check[]> = {
   59: [net.repairsAreExplained],
   60: [sentMoney.sentAmountsArePositive],
   61: [sentMoney.reportsPrecedePayouts],
-  62: [net.workIsPrompt],
+  62: [net.workIsPrompt, net.timeoutsArePrompt],
   63: [eventsAreMeasured],
   64: [...Object.values(bankHealth)],
   65: [prompts.promptsAreCapped, prompts.refusalsAreAboveCap],

@@ -155,16 +155,22 @@ const CLOCK_MS = 10 * SECOND_MS
 const isDrawn = ({ setup, strikes }: Observations): boolean =>
   (setup.isHealthy || strikes.length > 0) && setup.skew < CLOCK_MS
 
+/** Returns whether faults until an instant have lost the work of subjects, or paused it. */
+const losses = (observations: Observations) => {
+  const byWord = strikesByWord(observations.strikes)
+  return (work: Work, subjects: readonly string[], until: number): boolean =>
+    subjects.some((subject) =>
+      byWord.get(subject)?.some(({ at, about }) => at <= until && lossOf[work].test(about)),
+    ) || isPaused(observations, until)
+}
+
 /** 59: each repair by the sweep follows a fault that lost this work. */
 export const repairsAreExplained: Check = (index, report) => {
   const { observations } = index
   const repairs = isDrawn(observations) ? repairsIn(index) : []
-  const byWord = strikesByWord(repairs.length > 0 ? observations.strikes : [])
+  const isLost = losses(observations)
   for (const { at, work, about, subjects } of repairs) {
-    const isLost = subjects.some((subject) =>
-      byWord.get(subject)?.some((strike) => strike.at <= at && lossOf[work].test(strike.about)),
-    )
-    if (isLost || isPaused(observations, at)) continue
+    if (isLost(work, subjects, at)) continue
     report(
       about,
       `${work} were repaired by the sweep at ${new Date(at).toISOString()}, but lost by no fault`,
@@ -189,6 +195,23 @@ const EXPIRED_MS = 20 * SECOND_MS
 const CLOCKS: Record<string, number> = {
   'Transaction timeout': 5 * MINUTE_MS,
   'Bank processing timeout': 10 * MINUTE_MS,
+}
+
+/** 62: a timeout that no fault struck is on time, whatever struck its submission. */
+export const timeoutsArePrompt: Check = ({ observations, debits }, report) => {
+  if (!isDrawn(observations)) return
+  const isLost = losses(observations)
+  for (const [reference, { uuid, entries, createdAt }] of debits) {
+    const failed = entries.find(({ set }) => set.errorCode === 'timeout')
+    const clock = CLOCKS[failed?.set.errorMessage ?? '']
+    const isApproval = clock === 5 * MINUTE_MS
+    const since = isApproval ? entries.find(({ type }) => type === 'processing')?.at : createdAt
+    if (!failed || clock === undefined || since === undefined) continue
+    const late = failed.at - since - clock
+    const subjects = [reference, `${uuid}-approval`, `${uuid}-processing`]
+    if (late > EXPIRED_MS + 2 * observations.setup.skew && !isLost('expiries', subjects, failed.at))
+      report(`the timeout of ${reference}`, `was ${late} ms late`)
+  }
 }
 
 /** 62: where no fault struck, submissions, first attempts and timeouts are on time. */
