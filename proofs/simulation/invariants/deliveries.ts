@@ -172,8 +172,9 @@ export const abandonedEventsAreRecovered: Check = (index, report) => {
       index.timeline.during('webhook', delivery.item.provider, failedAt, observations.setup.endedAt)
         .length > 1
     const own = isChanged ? [] : (confirmed.get(delivery.item.provider) ?? [])
+    const near = SETTLED_MS + 2 * observations.setup.skew
     const isNear = ({ post }: ReceivedPost): boolean =>
-      post.at > failedAt - SETTLED_MS && index.startOf(post.by, post.at) <= failedAt + SETTLED_MS
+      post.at > failedAt - near && index.startOf(post.by, post.at) <= failedAt + near
     if (own.some(isNear)) continue
     const until = Math.min(
       Date.parse(delivery.item.occurredAt) + COVERED_MS,
