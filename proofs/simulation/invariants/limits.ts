@@ -165,6 +165,8 @@ const mostWithin = (standings: readonly Standing[], from: number, until: number)
 }
 
 const REJECTED = 429
+/** Without a valid credential, or of a disabled provider. */
+const UNCOUNTED = new Set([401, 403, REJECTED])
 
 const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS)
 
@@ -188,7 +190,7 @@ export const requestLimitsHold: Check = ({ observations, timeline }, report) => 
       const limits = timeline.recent('chargesPerMinute', provider, from, until)
       const within = own.filter((call) => isWithin(call, observations))
       const passed = within.filter(
-        ({ reply }) => reply && reply.status < 500 && reply.status !== REJECTED,
+        ({ reply }) => reply && reply.status < 500 && !UNCOUNTED.has(reply.status),
       )
       const about = `${provider}, ${new Date(minute * MINUTE_MS).toISOString()}`
       if (passed.length > Math.max(...limits)) {
