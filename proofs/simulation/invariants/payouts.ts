@@ -122,13 +122,13 @@ export const dueBatchesArePaid: Check = (index, report) => {
   for (const { item, changes } of index.batches.values()) {
     for (const at of chances) {
       const [from, until] = [at - INDEX_MS, at + RUNS_MS] as const
-      const { status, totals } = changes.findLast((change) => change.at < from)?.after ?? {}
+      const { status, totals, payOn } = changes.findLast((change) => change.at < from)?.after ?? {}
       const isLeft = !changes.some((change) => change.at >= from && change.at <= until)
       const net = totals?.net ?? -1
       const isDue =
         status === 'pending' &&
         net >= 0 &&
-        startOf(item.date) + DAY_MS <= at &&
+        Math.max(startOf(item.date) + DAY_MS, Date.parse(payOn ?? item.date)) <= at &&
         !mayWait(index, item.provider, [dayOf(at)], [at, until])
       const isActive = !index.timeline
         .during('isActive', item.provider, from, until)

@@ -12,7 +12,7 @@ const PROBES_MS = [0, 15_000, 45_000, 10 * MINUTE_MS]
 /** Changes from one rotation of the sealing key to the next; usual runs have fewer. */
 const CHANGES_PER_KEY = 15
 
-/** The longest wait between two attempts to seal again: later changes wait too. */
+/** The longest wait between two attempts to seal again. */
 const RETRY_MAX_MS = 8 * MINUTE_MS
 
 const SEALING_KEY = { SecretId: 'sealing-key' }
@@ -67,9 +67,11 @@ export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) =
   return {
     /** Changes follow one another, so that each setting is known between two changes. */
     start: async (changes: readonly SettingChange[]): Promise<void> => {
+      let rotation = Promise.resolve()
       for (const [n, one] of changes.toSorted((a, b) => a.at - b.at).entries()) {
         await api.until(one.at)
-        if (n % CHANGES_PER_KEY === CHANGES_PER_KEY - 1) await rotateKey(`key ${n}`)
+        if (n % CHANGES_PER_KEY === CHANGES_PER_KEY - 1)
+          rotation = rotation.then(() => rotateKey(`key ${n}`))
         await change(one)
       }
     },

@@ -88,7 +88,7 @@ export const noteSlow = (health: WebhookHealth, at: Date): WebhookHealth =>
 
 /** Resets the health of a changed webhook, except for its undelivered events. */
 export const renewed = (health: WebhookHealth): WebhookHealth => {
-  const { exhaustedSince, removedAt } = health
   if (healthState(health) === 'healthy' && !health.slowSince) return health
-  return { ...(exhaustedSince && { exhaustedSince }), ...(removedAt && { removedAt }) }
+  const { failingSince, goneSince, slowSince, disabledAt, recoveredAt, ...kept } = health
+  return kept
 }

@@ -98,6 +98,9 @@ test.each(changes)('an attempt is noted in a webhook: %s', (_, before, attempt, 
 
 test('a changed webhook is healthy except for its undelivered events', () => {
   expect(renewed(failing)).toEqual({})
+  // A member that a later version wrote.
+  const later = { addedLater: 'x' } as object
+  expect(renewed({ ...failing, ...later })).toEqual(later)
   expect(renewed({ ...recovered, ...slow })).toEqual({})
   // So that it is not disabled again at its next failure.
   for (const health of [exhausted, disabled]) expect(renewed(health)).toEqual(changed)
