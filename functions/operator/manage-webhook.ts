@@ -55,6 +55,7 @@ const applySettings = (
 ): Webhook => {
   const events = updatedOr(previous?.events, settings.events)
   return defined<Complete<Webhook>>({
+    ...previous,
     url: settings.url,
     secret: previous?.secret ?? secret,
     since: previous ? previous.since : now,
