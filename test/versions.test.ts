@@ -161,7 +161,10 @@ const updates: Record<string, () => Promise<unknown>> = {
     const refund: Any = await findRefund(settled)
     return replaceRefund(refund, beginRefund(refund, NOW), [], runtime)
   },
-  WEBHOOK: () => operate('webhook', 'rotate-secret', { provider }),
+  WEBHOOK: async () => {
+    await operate('webhook', 'rotate-secret', { provider })
+    await operate('webhook', 'set', { provider, url: 'http://127.0.0.1:9/renamed' })
+  },
   WEBHOOK_HEALTH: () => changeHealth(provider, (health) => ({ ...health, slowSince: NOW })),
   RECOVERY: async () => {
     const started: Any = await findRecovery(provider, recovery)

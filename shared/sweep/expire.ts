@@ -18,9 +18,9 @@ const QUERY_SECONDS = 5
 
 /**
  * Fails a debit whose deadline has passed (docs/api.md#timeouts), unless the bank reports an outcome
- * when queried once: its report may have been lost. A completion of a debit that another worker has failed is a
- * late one. After a restore, leaves the debits of a held
- * provider unchanged: the bank may have reported an outcome that the restore lost.
+ * when queried once: its report may have been lost. A completion of a debit that another worker has
+ * failed is a late one. After a restore, leaves the debits of a held provider unchanged: the bank may
+ * have reported an outcome that the restore lost.
  */
 export const expire = async (
   debit: Debit,
