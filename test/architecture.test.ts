@@ -305,6 +305,12 @@ describe('every file', () => {
     expect(without(tests, /\.prototype\.\w+ = /g)).toEqual([])
   })
 
+  test('every replaced module is itself again for the next file of the process', () => {
+    const replacing = tests.filter((file) => /vi\.mock\(/.test(read(file)))
+    const restored = without(replacing, /afterAll\(\(\) => vi\.doUnmock\(/g)
+    expect(restored.map((line) => line.split(':')[0])).toEqual(replacing)
+  })
+
   test('no file has a TODO or a skipped test', () => {
     const files = [...code, ...clients, ...tests].filter(
       (file) => !file.endsWith('architecture.test.ts'),

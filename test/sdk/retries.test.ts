@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { freePort } from '../../sandbox/local-server.ts'
 import manifest from '../../sdk/typescript/package.json' with { type: 'json' }
 import {
@@ -21,6 +21,7 @@ import { type ReceivedRequest, received, useServer } from '../support/servers.ts
 /** The client against a server that fails in scripted ways: the cases of both clients, and its own. */
 
 vi.mock('../../sdk/typescript/src/pause.ts', { spy: true })
+afterAll(() => vi.doUnmock('../../sdk/typescript/src/pause.ts'))
 
 type ScriptedReply =
   | 'charged'

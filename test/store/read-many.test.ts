@@ -1,18 +1,20 @@
+import { syncBuiltinESMExports } from 'node:module'
+import timers from 'node:timers/promises'
 import { BatchGetCommand, type BatchGetCommandInput } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, expect, test, vi } from 'vitest'
-import { pause } from '../../shared/runtime.ts'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { readMany, table } from '../../shared/store/table.ts'
 
 process.env.TABLE_NAME = 'debits'
 
 const calls = mockClient(table)
 
-vi.mock(import('../../shared/runtime.ts'), async (original) => ({
-  ...(await original()),
-  pause: vi.fn(async () => undefined),
-}))
-const pauses = vi.mocked(pause)
+const pauses = vi.spyOn(timers, 'setTimeout').mockResolvedValue(undefined)
+syncBuiltinESMExports()
+afterAll(() => {
+  pauses.mockRestore()
+  syncBuiltinESMExports()
+})
 
 beforeEach(() => {
   calls.reset()
@@ -44,7 +46,7 @@ test.each([
 ])('a batch read pauses only for unread keys: %s', async (_, counts, expected) => {
   answering(...counts)
   expect(await readMany(requested)).toEqual(requested)
-  expect(pauses.mock.calls.flat()).toEqual(expected)
+  expect(pauses.mock.calls.map(([milliseconds]) => milliseconds)).toEqual(expected)
   expect(calls.calls()).toHaveLength(counts.length)
 })
 
@@ -53,5 +55,5 @@ test('the eighth consecutive read without an item throws a throttling error', as
   const name = 'ProvisionedThroughputExceededException'
   await expect(readMany(requested)).rejects.toMatchObject({ name })
   expect(calls.calls()).toHaveLength(8)
-  expect(pauses.mock.calls.at(-1)).toEqual([1_000])
+  expect(pauses.mock.calls.at(-1)?.[0]).toBe(1_000)
 })
