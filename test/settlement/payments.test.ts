@@ -151,6 +151,19 @@ test('a batch below zero is offset again by the part of a payout that the bank r
   expect(paidAmounts()).toEqual([100_00, 20_00])
 })
 
+test('a payout in progress that an operator records keeps its amount and its offsets', async () => {
+  await belowZero(100_00)
+  const { facts } = await completedDebit(provider, 120_00, at('09:00:00', 2))
+  const batch = await builtBatch(provider, 3)
+  bank.behaviours.push('pay later')
+  const { offsets } = await pay(batch)
+  await reverse(facts.reference, at('12:00:00', 3))
+  const other = await builtBatch(provider, 4)
+  await completeBatch(batch.id, 'B-1', () => [], deps().runtime)
+  expect(await reload(batch)).toMatchObject({ status: 'completed', paid: 20_00, offsets })
+  expect(await reload(other)).toMatchObject({ status: 'pending', outstanding: -120_00 })
+})
+
 test('the payouts after a change of the settlement account, and their retries, are made after the hold', async () => {
   const payoutsHeldUntil = at('09:30:00', 9).toISOString()
   const details = `the settlement account changed: payouts are held until ${payoutsHeldUntil}`
