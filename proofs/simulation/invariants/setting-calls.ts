@@ -4,7 +4,7 @@ import { ownerIn } from './raw-items.ts'
 
 /** The calls of operators that change settings, with the time in which each takes effect. */
 
-/** `until` is infinite without a reply. */
+/** `until` is infinite if no reply shows the effect. */
 export type Period = { from: number; until: number }
 
 export type SettingCall = Period & {
@@ -28,7 +28,9 @@ const effectOf = (attempts: readonly OperatorCall[]) => {
   const [first, last] = [attempts[0], attempts.at(-1)]
   const isRepeated = attempts.length > 1
   if (!first || (!isRepeated && last?.call.reply?.status === 400)) return undefined
-  const until = last?.call.reply?.at ?? Number.POSITIVE_INFINITY
+  // Not a reason of an earlier attempt: whether that one took effect stays unknown.
+  const isUnresolved = last?.error.includes('does not resolve')
+  const until = (!isUnresolved && last?.call.reply?.at) || Number.POSITIVE_INFINITY
   return { from: first.call.at, until, isRepeated, result: last?.result ?? {} }
 }
 
