@@ -27,10 +27,10 @@ const attemptsOf = (calls: readonly OperatorCall[]): OperatorCall[][] => [
 const effectOf = (attempts: readonly OperatorCall[]) => {
   const [first, last] = [attempts[0], attempts.at(-1)]
   const isRepeated = attempts.length > 1
-  if (!first || (!isRepeated && last?.call.reply?.status === 400)) return undefined
-  // Not a reason of an earlier attempt: whether that one took effect stays unknown.
-  const isUnresolved = last?.error.includes('does not resolve')
-  const until = (!isUnresolved && last?.call.reply?.at) || Number.POSITIVE_INFINITY
+  const isRefused = last?.call.reply?.status === 400
+  if (!first || (isRefused && !isRepeated)) return undefined
+  // The reason of a refused repeat can be another one than the effect of an earlier attempt.
+  const until = (!isRefused && last?.call.reply?.at) || Number.POSITIVE_INFINITY
   return { from: first.call.at, until, isRepeated, result: last?.result ?? {} }
 }
 
