@@ -41,9 +41,16 @@ export const reversalsAreRefundedOnce: Check = (index, report) => {
 
 const isLateCompletion = (
   { item, uuid: own }: DebitHistory,
-  { reports, decisionsOf }: ObservationIndex,
+  { reports, queriesOf, decisionsOf }: ObservationIndex,
 ): boolean => {
-  const completions = reports.filter(({ uuid, status }) => uuid === own && status === 'completed')
+  const completions = [
+    ...reports
+      .filter(({ uuid, status }) => uuid === own && status === 'completed')
+      .map(({ call }) => call.at),
+    ...(queriesOf.get(own) ?? [])
+      .filter(({ answer }) => answer === 'completed')
+      .map(({ at }) => at),
+  ]
   const decisions = decisionsOf(item.reference)
   const isNoted = (at: number): boolean =>
     decisions.some(({ call: { reply }, verb, options: { kind = 'late_completion' } }) => {
@@ -53,7 +60,7 @@ const isLateCompletion = (
   const isRequested = decisions.some(
     ({ verb, options, call: { at } }) =>
       verb === 'refund' &&
-      completions.some(({ call }) => call.at < at) &&
+      completions.some((reportedAt) => reportedAt < at) &&
       (options['despite-note'] !== undefined || !isNoted(at)),
   )
   return expectations[item.status].refund === 'late_completion' && isRequested
@@ -62,17 +69,19 @@ const isLateCompletion = (
 /** The refund goes to the debited account, as the bank knows it, after it was recorded. */
 const checkPost = (
   { at, bank, body, idempotencyKey }: BankPost,
-  { item: debit }: DebitHistory,
+  { item: debit, changes: debitChanges }: DebitHistory,
   { item: refund, changes }: History<RawRefund>,
   { timeline, byUuid }: ObservationIndex,
   report: Reporter,
 ): void => {
-  const { reference, phone, history } = debit
+  // A restore may have changed it since.
+  const sent = debitChanges.findLast((change) => change.at <= at)?.after ?? debit
+  const { reference, phone } = debit
   if (bank !== debit.bank.identifier) report(reference, `is refunded by ${bank}`)
   if (body.amount !== inGhs(debit.amount)) report(reference, `is refunded ${body.amount}`)
   const payee = membersOf(body.payee).name
   if (payee !== payeeOf(refund)) report(reference, `is refunded in the name of ${payee}`)
-  const { accountNumber } = history.find(({ set }) => set?.accountNumber)?.set ?? {}
+  const { accountNumber } = sent.history.find(({ set }) => set?.accountNumber)?.set ?? {}
   const from = byUuid.get(String(body.debit_uuid))?.createdAt ?? at
   const numbers = timeline.during('customer', `${phone} ${bank}`, from, at)
   const isKnown = accountNumber === undefined || numbers.includes(accountNumber)
