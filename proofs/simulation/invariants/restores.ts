@@ -1,4 +1,5 @@
 import type { Check, ObservationIndex } from './observation-index.ts'
+import { isRefusal } from './prompts.ts'
 
 /** Returns the first call that releases a provider after a restore. */
 export const releaseOf = ({ operatorCalls }: ObservationIndex, provider: string) =>
@@ -29,7 +30,9 @@ export const restoresHold: Check = (index, report) => {
     expectReleased(`the refund of ${uuid}`, byUuid.get(uuid)?.item.provider, at)
   }
   for (const [reference, { item, entries }] of debits) {
-    const end = entries.find(({ type, by }) => type === 'failed' && by.startsWith('job:'))
+    const end = entries.find(
+      (entry) => entry.type === 'failed' && entry.by.startsWith('job:') && !isRefusal(entry),
+    )
     // The clock of its invocation may be behind.
     const latest = (end?.writtenAt ?? 0) + observations.setup.skew
     if (end) expectReleased(`the timeout of ${reference}`, item.provider, latest)
