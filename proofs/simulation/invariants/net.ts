@@ -1,6 +1,6 @@
 import type { Observations, Strike } from '../engine/observations.ts'
 import { isSubscribed } from './deliveries.ts'
-import type { Check, ObservationIndex } from './observation-index.ts'
+import type { Check, DebitHistory, ObservationIndex } from './observation-index.ts'
 import type { ChangeOf, RawDebit } from './raw-items.ts'
 import { MINUTE_MS, SECOND_MS, uuidOf } from './time-and-money.ts'
 
@@ -197,18 +197,24 @@ const CLOCKS: Record<string, number> = {
   'Bank processing timeout': 10 * MINUTE_MS,
 }
 
+/** Returns the end of a debit by a timeout, and the clock that it ended and its start. */
+const timeoutOf = ({ entries, createdAt }: DebitHistory) => {
+  const failed = entries.find(({ set }) => set.errorCode === 'timeout')
+  const clock = CLOCKS[failed?.set.errorMessage ?? '']
+  const isApproval = clock === 5 * MINUTE_MS
+  const since = isApproval ? entries.find(({ type }) => type === 'processing')?.at : createdAt
+  return { failed, clock, since }
+}
+
 /** 62: a timeout that no fault struck is on time, whatever struck its submission. */
 export const timeoutsArePrompt: Check = ({ observations, debits }, report) => {
   if (!isDrawn(observations)) return
   const isLost = losses(observations)
-  for (const [reference, { uuid, entries, createdAt }] of debits) {
-    const failed = entries.find(({ set }) => set.errorCode === 'timeout')
-    const clock = CLOCKS[failed?.set.errorMessage ?? '']
-    const isApproval = clock === 5 * MINUTE_MS
-    const since = isApproval ? entries.find(({ type }) => type === 'processing')?.at : createdAt
+  for (const [reference, debit] of debits) {
+    const { failed, clock, since } = timeoutOf(debit)
     if (!failed || clock === undefined || since === undefined) continue
     const late = failed.at - since - clock
-    const subjects = [reference, `${uuid}-approval`, `${uuid}-processing`]
+    const subjects = [reference, `${debit.uuid}-approval`, `${debit.uuid}-processing`]
     if (late > EXPIRED_MS + 2 * observations.setup.skew && !isLost('expiries', subjects, failed.at))
       report(`the timeout of ${reference}`, `was ${late} ms late`)
   }
@@ -228,15 +234,12 @@ export const workIsPrompt: Check = (index, report) => {
     if (at !== undefined && at - from > most && isQuiet(from, at))
       report(about, `took ${at - from} ms instead of ${most}`)
   }
-  for (const [reference, { uuid, changes, entries, createdAt }] of debits) {
-    check(`the submission of ${reference}`, changes[0]?.at ?? createdAt, [
-      bankPostsOf.get(uuid)?.[0]?.at,
+  for (const [reference, debit] of debits) {
+    check(`the submission of ${reference}`, debit.changes[0]?.at ?? debit.createdAt, [
+      bankPostsOf.get(debit.uuid)?.[0]?.at,
       SUBMITTED_MS,
     ])
-    const failed = entries.find(({ set }) => set.errorCode === 'timeout')
-    const clock = CLOCKS[failed?.set.errorMessage ?? ''] ?? 0
-    const since =
-      clock === 5 * MINUTE_MS ? entries.find(({ type }) => type === 'processing')?.at : createdAt
+    const { failed, clock = 0, since } = timeoutOf(debit)
     if (failed && since !== undefined)
       check(`the timeout of ${reference}`, since + clock, [failed.at, EXPIRED_MS])
   }
