@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { type Calendar, firstWorkingDay, withDay } from '../../../shared/domain/banks/calendar.ts'
 import { type Day, dayAfter, startOf } from '../../../shared/domain/time.ts'
 
-const weekdayOf = (day: Day): string =>
-  new Intl.DateTimeFormat('en', { weekday: 'short', timeZone: 'UTC' }).format(startOf(day))
+const weekdays = new Intl.DateTimeFormat('en', { weekday: 'short', timeZone: 'UTC' })
+
+const weekdayOf = (day: Day): string => weekdays.format(startOf(day))
 
 test('a changed holiday keeps the members that a later version wrote', () => {
   const calendar = { year: '2026', days: {}, addedLater: 'x' } as Calendar
