@@ -26,7 +26,7 @@ export default defineConfig({
       ...(inBrowser ? [] : [browserTests]),
       // These need the functions in the process of the test: their log lines, rules or clock.
       ...(isBundled
-        ? ['test/flows/{bank-outage,logs,malicious-operator,request-ids}.test.ts']
+        ? ['test/flows/{bank-outage,logs,request-ids}.test.ts']
         : []),
     ],
     setupFiles: ['test/support/environment.ts', 'test/support/permissions/record.ts'],
