@@ -25,9 +25,7 @@ export default defineConfig({
     exclude: [
       ...(inBrowser ? [] : [browserTests]),
       // These need the functions in the process of the test: their log lines, rules or clock.
-      ...(isBundled
-        ? ['test/flows/{bank-outage,logs,request-ids}.test.ts']
-        : []),
+      ...(isBundled ? ['test/flows/{bank-outage,logs,request-ids}.test.ts'] : []),
     ],
     setupFiles: ['test/support/environment.ts', 'test/support/permissions/record.ts'],
     // The first gives each file its own modules of the service.

@@ -170,6 +170,10 @@ const updates: Record<string, () => Promise<unknown>> = {
     const started: Any = await findRecovery(provider, recovery)
     return putPage({ ...started, page: started.page + 1 })
   },
+  PROVIDER: () => operate('provider', 'update', { provider, name: 'Renamed' }),
+  GOLD: () => operate('bank', 'update', { bank: 'GOLD', name: 'Renamed' }),
+  CONNECTOR: () =>
+    operate('bank', 'update', { bank: 'GOLD', 'connector-url': 'http://127.0.0.1:9/new' }),
   CREDENTIAL: () => operate('credential', 'revoke', { id: itemAt('CREDENTIAL').pk.split('#')[1] }),
   BATCH: async () => {
     const found: Any = await findBatch(batch)
@@ -202,13 +206,9 @@ const updates: Record<string, () => Promise<unknown>> = {
   },
 }
 
-/** Replaces derived items, and items that only operators write: their functions have one version. */
+/** Replaces derived items, and accounts, which only operators write. */
 const replacements: typeof updates = {
-  PROVIDER: () => operate('provider', 'update', { provider, name: 'Renamed' }),
   PAYEE: () => operate('provider', 'update', { provider, 'settlement-account': 'none' }),
-  GOLD: () => operate('bank', 'update', { bank: 'GOLD', name: 'Renamed' }),
-  CONNECTOR: () =>
-    operate('bank', 'update', { bank: 'GOLD', 'connector-url': 'http://127.0.0.1:9/new' }),
   [itemAt('2026-11-21').sk]: () => putClosing({ day: itemAt('2026-11-21').day, balances: {} }),
   SWEEP: () => putSweepProgress({ until: NOW, behind: new Map() }),
   ACCOUNT: () => {

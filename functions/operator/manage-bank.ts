@@ -22,6 +22,8 @@ type BehaveOptions = v.InferOutput<typeof noun.verbs.behave.options>
 
 const applySettings = (bank: Bank, settings: Omit<BankOptions, 'bank'>): Bank =>
   defined<Complete<Bank>>({
+    // With the members of a later release, which the type does not name.
+    ...(bank as object),
     identifier: bank.identifier,
     countryCode: bank.countryCode,
     name: settings.name ?? bank.name,

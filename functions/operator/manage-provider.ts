@@ -56,6 +56,8 @@ const applySettings = async (
   const settlementAccount = settlementAccountAfter(provider.settlementAccount, settings)
   if (settlementAccount instanceof Refusal) return settlementAccount
   const next = defined<Complete<Provider>>({
+    // With the members of a later release, which the type does not name.
+    ...(provider as object),
     id: provider.id,
     name: settings.name ?? provider.name,
     duplicates: settings.duplicates ?? provider.duplicates,

@@ -122,7 +122,11 @@ const resolveSettings = (
   if (previous && url === previous.url && secret === previous.secret) return previous
   const normalized = bankUrl(url, { localPeers: environment.localPeers })
   if (normalized instanceof Refusal) return normalized
-  return { url: normalized, secret: secret ?? newSecret } satisfies Complete<ConnectorSettings>
+  const next = {
+    url: normalized,
+    secret: secret ?? newSecret,
+  } satisfies Complete<ConnectorSettings>
+  return { ...previous, ...next }
 }
 
 const connectorSecret = (random: Uint8Array) => `cs_${Buffer.from(random).toString('base64url')}`

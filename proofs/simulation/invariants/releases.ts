@@ -7,7 +7,7 @@ export const LATER = { addedLater: 'by a later version' }
 
 /** The items that a write replaces whole, and those that a repeat writes again. */
 export const REPLACED: ReadonlySet<unknown> = new Set([
-  ...['provider', 'payee', 'bank', 'connector', 'account', 'ledger', 'ledger-page', 'sweep'],
+  ...['payee', 'account', 'ledger', 'ledger-page', 'sweep'],
   ...['attempt', 'waiting', 'missed-account', 'bulk-part', 'bulk-rows', 'reconciliation-providers'],
 ])
 
