@@ -162,7 +162,7 @@ const compareWithAnotherFolder = (): void => {
 
 /** Prints the table of what has run on AWS, and a warning about the rest. */
 const printExperience = (): void => {
-  const page = readFileSync('docs/operations.md', 'utf8')
+  const page = readFileSync('docs/deployment.md', 'utf8')
   const [, section = fail('no table of what ran')] =
     /## What has run on AWS\n\n(.*?\n\|.*?)\n\n/s.exec(page) ?? []
   print(section)

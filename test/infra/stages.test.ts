@@ -156,7 +156,7 @@ test('the production stage reserves concurrency for exactly the functions behind
 })
 
 test('the ceilings name the workers of a job as the event sources of production and its row have them', () => {
-  const rows = readFileSync('docs/operations.md', 'utf8').matchAll(
+  const rows = readFileSync('docs/capacity.md', 'utf8').matchAll(
     /^\| workers of `([\w-]+)` \| ([\d,]+) \|/gm,
   )
   const documented = [...rows].map(([, name, has = '']) => [name, Number(has.replace(',', ''))])
