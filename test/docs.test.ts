@@ -1,7 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { withVerdicts } from '../proofs/bench/figures.ts'
 import { exceptionKinds } from '../shared/domain/debits/exception.ts'
 import { namesOf } from '../shared/domain/names.ts'
 
@@ -121,10 +120,4 @@ test.each(['docs/api.md', 'docs/operators.md'])('the page %s names all exception
   const text = read(page).toLowerCase()
   const isNamed = (kind: string) => text.includes(kind) || text.includes(kind.replaceAll('_', ' '))
   expect(namesOf(exceptionKinds).filter((kind) => !isNamed(kind))).toEqual([])
-})
-
-test('the verdicts of docs/benchmarks.md are those of the figures', () => {
-  const page = read('docs/benchmarks.md')
-  expect(page).toContain('| Cost of a debit ')
-  expect(withVerdicts(page, read('proofs/bench/figures.md'))).toBe(page)
 })

@@ -112,29 +112,3 @@ export const section = ({ title, explanation, figures, notes = [] }: Measured): 
     ...notes,
     '',
   ].join('\n')
-
-const VERDICTS = ['Part', 'Targets met', 'Missed']
-
-/** Returns the table of docs/benchmarks.md, of the sections of `figures.md`. */
-export const verdicts = (sections: string): string => {
-  const rows = sections.split(/^##+ /m).flatMap((text) => {
-    const [title = ''] = text.split('\n', 1)
-    const figures = text
-      .split('\n')
-      .map((line) => line.split('|').slice(1, -1))
-      .map((cells) => cells.map((cell) => cell.trim()))
-      .filter((cells) => cells.length === HEAD.length && /^(?:met|missed)$/.test(cells[6] ?? ''))
-    const missed = figures
-      .filter(([, , , , , , verdict]) => verdict === 'missed')
-      .map(
-        ([name, , ours, , ratio, target]) => `${name}: ${ratio?.split(' ')[0] || ours} (${target})`,
-      )
-    const met = `${figures.length - missed.length} of ${figures.length}`
-    return figures.length > 0 ? [[title, met, missed.join('; ')]] : []
-  })
-  return markdownTable(VERDICTS, rows).join('\n')
-}
-
-/** Replaces the first table of docs/benchmarks.md. */
-export const withVerdicts = (page: string, sections: string): string =>
-  page.replace(/^\| Part .*(?:\n\|.*)*/m, () => verdicts(sections))

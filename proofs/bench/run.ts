@@ -5,12 +5,12 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { readArguments, unknownWord } from '../../commands/terminal/arguments.ts'
 import { newProgress } from '../../commands/terminal/progress.ts'
-import { type Measured, type Options, section, withVerdicts } from './figures.ts'
+import { type Measured, type Options, section } from './figures.ts'
 
 /**
  * `npm run bench -- [--short] [--json] [--only PART ...]`: measures the parts in turn and prints
  * their figures; --json also prints a part's figures as one line of JSON. A run of all parts, without
- * --short, updates `figures.md` and the verdicts in docs/benchmarks.md.
+ * --short, updates `figures.md`.
  */
 
 /** The file of each part in `measured/`. */
@@ -26,7 +26,6 @@ const files: Record<string, string> = {
 }
 const ROUNDS = 5
 const FIGURES = join(import.meta.dirname, 'figures.md')
-const PAGE = join(import.meta.dirname, '../../docs/benchmarks.md')
 
 const { values, refuse } = await readArguments({
   name: 'bench',
@@ -89,7 +88,5 @@ for (const part of parts) {
 }
 if (!only && !short) {
   const dated = (await readFile(FIGURES, 'utf8')).replace(/^\d+ processors .*$/m, environment)
-  const figures = sections.reduce(withSection, dated)
-  await writeFile(FIGURES, figures)
-  await writeFile(PAGE, withVerdicts(await readFile(PAGE, 'utf8'), figures))
+  await writeFile(FIGURES, sections.reduce(withSection, dated))
 }
