@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { feedGroupsOf, quotas, READS_PER_SHARD } from '../../infra/definitions/quotas.ts'
 import { readCounts } from '../../proofs/ceilings/counts.ts'
-import { ceilingsTable, needsOf, rates } from '../../proofs/ceilings/needs.ts'
+import { needsOf, rates } from '../../proofs/ceilings/needs.ts'
 
 const page = readFileSync('docs/capacity.md', 'utf8')
 const counts = readCounts()
