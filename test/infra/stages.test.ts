@@ -157,9 +157,7 @@ test('the production stage reserves concurrency for exactly the functions behind
 })
 
 test('the ceilings name the workers of a job as the event sources of production and its row have them', () => {
-  const rows = ceilingsTable(readCounts()).matchAll(
-    /^\| workers of `([\w-]+)` \| ([\d,]+) \|/gm,
-  )
+  const rows = ceilingsTable(readCounts()).matchAll(/^\| workers of `([\w-]+)` \| ([\d,]+) \|/gm)
   const documented = [...rows].map(([, name, has = '']) => [name, Number(has.replace(',', ''))])
   expect(documented.length).toBeGreaterThan(2)
   const sources = propertiesOf(templates.production.all, 'AWS::Lambda::EventSourceMapping')
