@@ -64,7 +64,7 @@ test('each saved query is a resource, and the page shows the path of a debit', (
     ]),
   )
   expect(page).toContain(savedQueries.debit.join('\n| '))
-  expect(page).toContain(
+  expect(page.replaceAll('\n', ' ')).toContain(
     Object.keys(savedQueries)
       .map((name) => `\`${name}\``)
       .join(', '),
