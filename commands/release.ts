@@ -166,7 +166,7 @@ const printExperience = (): void => {
   const [, section = fail('no table of what ran')] =
     /## What has run on AWS\n\n(.*?\n\|.*?)\n\n/s.exec(page) ?? []
   print(section)
-  const untried = [...section.matchAll(/^\| (.+?) \| not yet \|/gm)].map(([, part]) => part)
+  const untried = [...section.matchAll(/^\| (.+?) \| `/gm)].map(([, part]) => part)
   // GitHub shows this form at the run of a tag.
   const mark = process.env.GITHUB_ACTIONS ? '::warning::' : 'warning: '
   if (untried.length > 0) print(`${mark}not yet on AWS: ${untried.join('; ')}`)
