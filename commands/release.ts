@@ -162,11 +162,11 @@ const compareWithAnotherFolder = (): void => {
 
 /** Prints the table of what has run on AWS, and a warning about the rest. */
 const printExperience = (): void => {
-  const page = readFileSync('docs/operations.md', 'utf8')
+  const page = readFileSync('docs/deployment.md', 'utf8')
   const [, section = fail('no table of what ran')] =
     /## What has run on AWS\n\n(.*?\n\|.*?)\n\n/s.exec(page) ?? []
   print(section)
-  const untried = [...section.matchAll(/^\| (.+?) \| not yet \|/gm)].map(([, part]) => part)
+  const untried = [...section.matchAll(/^\| (.+?) \| `/gm)].map(([, part]) => part)
   // GitHub shows this form at the run of a tag.
   const mark = process.env.GITHUB_ACTIONS ? '::warning::' : 'warning: '
   if (untried.length > 0) print(`${mark}not yet on AWS: ${untried.join('; ')}`)

@@ -5,14 +5,14 @@ import { checkBooks } from './restore-check/check.ts'
 import { readArguments, wholeNumberIn } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
 
-/** `debit restore-check`: rebuilds the books from a copy, and checks them (docs/operations.md#lake). */
+/** `debit restore-check`: rebuilds the books from a copy, and checks them (docs/restore.md#lake). */
 
 const { values, refuse } = await readArguments({
   name: 'restore-check',
   form: '--from DIR [--on DAY] [--days N]',
   summary:
     'Rebuilds debits, ledger and batches in memory from a copy of the buckets of a stage, and checks them\n' +
-    '(docs/operations.md#lake). DIR has the folders lake, audit and reports. The copy must reach into the\n' +
+    '(docs/restore.md#lake). DIR has the folders lake, audit and reports. The copy must reach into the\n' +
     'UTC day --on (default today); the --days before it (default 35) are reconciled.',
   options: {
     from: { type: 'string' },

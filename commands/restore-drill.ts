@@ -4,7 +4,7 @@ import { removeCopies, runDrill } from './restore-drill/drill.ts'
 import { readArguments, wholeNumberIn } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
 
-/** `debit restore-drill`: rehearses the restore of a stage's table (docs/operations.md#drill). */
+/** `debit restore-drill`: rehearses the restore of a stage's table (docs/restore.md#drill). */
 
 const { values, refuse } = await readArguments({
   name: 'restore-drill',

@@ -11,7 +11,7 @@ import { checkReconciliation } from './smoke/settlement.ts'
 import { apiAddressOf, operatorCommandOf, operatorOf, withoutSlash } from './smoke/target.ts'
 import { portIn, readArguments } from './terminal/arguments.ts'
 
-/** Verifies a deployed stage or a sandbox, and removes what it created (docs/operations.md#smoke-test). */
+/** Verifies a deployed stage or a sandbox, and removes what it created (docs/deployment.md#smoke-test). */
 
 /** Longer than any run. */
 const CREDENTIAL_MS = 30 * 60_000
@@ -20,7 +20,7 @@ const { values, refuse } = await readArguments({
   name: 'smoke',
   form: '--stage NAME | --port N [--api URL] [--receiver] [--keep]',
   summary:
-    'Checks a stage or a sandbox, and removes what it created (docs/operations.md#smoke-test).',
+    'Checks a stage or a sandbox, and removes what it created (docs/deployment.md#smoke-test).',
   options: {
     stage: { type: 'string' },
     port: { type: 'string' },

@@ -93,19 +93,6 @@ test('no anchor of docs/api.md is numbered', () => {
   expect([...anchorsOf('docs/api.md')].filter((anchor) => /-\d+$/.test(anchor))).toEqual([])
 })
 
-test('the tests that docs/api.md names exist', () => {
-  const files = globSync('test/**/*.{test,proof}.ts').join('\n')
-  const lists = groups(read('docs/api.md'), /^Tests: ((?:.|\n(?!\n))*)/gm)
-  const unknown = lists
-    .flatMap((list) => groups(list, /`([^`]+)`/g))
-    .filter((name) => {
-      const [folder, file] = [dirname(name), name.slice(dirname(name).length + 1)]
-      return !new RegExp(`^test/${folder}/(?:.*/)?${file}\\.(?:test|proof)\\.ts$`, 'm').test(files)
-    })
-  expect(lists.length).toBeGreaterThan(0)
-  expect(unknown).toEqual([])
-})
-
 /** Expands `a/{b,c}.ts` to `a/b.ts` and `a/c.ts`. */
 const expanded = (path: string): string[] => {
   const [, start = '', names, end = ''] = /^(.*)\{(.*)\}(.*)$/.exec(path) ?? []

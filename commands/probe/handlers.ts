@@ -5,7 +5,7 @@ import { METRICS_NAMESPACE, metricsService } from '../../shared/metrics.ts'
 import { verify } from '../listener/verify.ts'
 import { ProbeSecret, runProbe } from './steps.ts'
 
-/** The functions of the probe (docs/operations.md#probe): one runs each minute, one receives its webhooks. */
+/** The functions of the probe (docs/deployment.md#probe): one runs each minute, one receives its webhooks. */
 
 /** Less than the function's timeout, so that a run that hangs still writes its metrics. */
 const RUN_MS = 45_000
@@ -14,7 +14,7 @@ const SECRET_CACHE_SECONDS = 300
 const secretIn = (text: unknown): ProbeSecret => {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), ProbeSecret), text)
   // Without the issues, which would name parts of the value.
-  if (!parsed.success) throw new Error('The secret is not set (docs/operations.md#probe)')
+  if (!parsed.success) throw new Error('The secret is not set (docs/deployment.md#probe)')
   return parsed.output
 }
 

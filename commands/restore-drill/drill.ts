@@ -14,7 +14,7 @@ import {
 } from './copy.ts'
 import { refusalOf } from './guard.ts'
 
-/** A drill: restores a table next to itself, checks the copy, and removes it (docs/operations.md#drill). */
+/** A drill: restores a table next to itself, checks the copy, and removes it (docs/restore.md#drill). */
 
 export type Drill = {
   stage: string

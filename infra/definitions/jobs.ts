@@ -21,7 +21,7 @@ export type ChangeFilter = {
 type QueueSource = {
   queues: readonly QueueName[]
   batchSize: number
-  /** Concurrent batches of each queue, for 1,000 debits/s (docs/operations.md#concurrency). */
+  /** Concurrent batches of each queue, for 1,000 debits/s (docs/capacity.md#concurrency). */
   maxConcurrency: number
 }
 

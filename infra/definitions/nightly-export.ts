@@ -1,4 +1,4 @@
-/** The state machine that exports the table at night (docs/operations.md#lake), in JSONata. */
+/** The state machine that exports the table at night (docs/restore.md#lake), in JSONata. */
 
 /** After settlement, reconciliation and seal of the day before. */
 const AT = 'T04:00:00Z'

@@ -1,5 +1,5 @@
 /**
- * AWS's documented defaults in `eu-west-1` on 22 November 2026. docs/operations.md#quotas has other Regions
+ * AWS's documented defaults in `eu-west-1` on 22 November 2026. docs/capacity.md#quotas has other Regions
  * and the remedies.
  */
 export const quotas = {

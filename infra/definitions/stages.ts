@@ -57,7 +57,7 @@ type CommonSettings = StageWorkers & {
   approvals: boolean
   /** Whether CloudTrail records each invocation of an operator's function, and changes of resources. */
   recordsInvocations: boolean
-  /** Nightly exports of the table for queries and copies (docs/operations.md#lake). */
+  /** Nightly exports of the table for queries and copies (docs/restore.md#lake). */
   lake?: Lake
   /** A network with fixed addresses for calls to banks and receivers. */
   network?: StageNetwork
@@ -70,9 +70,9 @@ type CommonSettings = StageWorkers & {
    * while one of its alarms rings, and a paused stage must not use two tables at the same time.
    */
   switchesAtOnce?: boolean
-  /** Table that replaces the stack's own after a restore (docs/operations.md). */
+  /** Table that replaces the stack's own after a restore (docs/restore.md). */
   restoredTable?: RestoredTable
-  /** A second Region, whose stacks wait for a failover (docs/operations.md#passive-region). */
+  /** A second Region, whose stacks wait for a failover (docs/restore.md#passive-region). */
   passive?: PassiveRegion
   /** The stacks are those of the passive Region: set by `-c passive=true` only. */
   replicaOf?: { region: string } & Partial<Replica>
@@ -88,7 +88,7 @@ type CommonSettings = StageWorkers & {
 /** The days for which exports stay, at least 35: a month's full export, and the changes since. */
 export type Lake = { keepDays: number }
 
-/** Daily backups of table and reports in a locked vault (docs/operations.md#backups), or why there are none. */
+/** Daily backups of table and reports in a locked vault (docs/restore.md#backups), or why there are none. */
 export type StageBackup = Backup | { declined: string }
 
 export type Backup = {
@@ -120,7 +120,7 @@ export type RestoredTable = {
   streamLabel: string
 }
 
-/** Settings of docs/operations.md#egress-and-client-certificates. */
+/** Settings of docs/deployment.md#egress-and-client-certificates. */
 export type StageNetwork = { cidr: string; zones: number }
 
 export type SecretReference = {

@@ -15,7 +15,7 @@ import type { DataStack } from './data-stack.ts'
 
 type LakeProps = StackProps & { stage: Stage; data: DataStack; bucket: Bucket }
 
-/** Defines the nightly export of the table, its queries, and a policy for copies (docs/operations.md#lake). */
+/** Defines the nightly export of the table, its queries, and a policy for copies (docs/restore.md#lake). */
 export class LakeStack extends Stack {
   constructor(scope: Construct, id: string, { stage, data, bucket, ...props }: LakeProps) {
     super(scope, id, props)

@@ -21,7 +21,7 @@ const MEMORY_MEGABYTES = 256
 /** Of the two handlers; a run ends before the next one. */
 const TIMEOUT_SECONDS = { probe: 55, receive: 10 }
 
-/** Defines a probe that uses a stage from another Region, as a provider does (docs/operations.md#probe). */
+/** Defines a probe that uses a stage from another Region, as a provider does (docs/deployment.md#probe). */
 export class ProbeStack extends Stack {
   constructor(scope: Construct, id: string, { stage, ...props }: StackProps & { stage: Stage }) {
     super(scope, id, props)

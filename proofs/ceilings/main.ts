@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { readCounts } from './counts.ts'
 import { ceilingsTable } from './needs.ts'
 
-/** `npm run ceilings`: prints the table of docs/operations.md#ceilings, and replaces it. */
+/** `npm run ceilings`: prints the table of docs/capacity.md#ceilings, and replaces it. */
 
-const PAGE = join(import.meta.dirname, '../../docs/operations.md')
+const PAGE = join(import.meta.dirname, '../../docs/capacity.md')
 
 const table = ceilingsTable(readCounts())
 const page = readFileSync(PAGE, 'utf8')

@@ -163,7 +163,7 @@ const rounded = (value: number): string => {
   return up.toLocaleString('en')
 }
 
-/** Returns the table of docs/operations.md#ceilings. Bold needs exceed what there is. */
+/** Returns the table of docs/capacity.md#ceilings. Bold needs exceed what there is. */
 export const ceilingsTable = (counts: Counts): string => {
   const rows = needsOf(counts).map(({ component, has, unit, at }) => {
     const cells = rates.map((rate) => {

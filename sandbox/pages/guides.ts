@@ -15,7 +15,8 @@ const DOCS = existsSync(packed) ? packed : new URL('../../docs/', import.meta.ur
 const chapters: Record<string, readonly string[]> = {
   'For providers': ['integration', 'errors', 'webhooks', 'settlement', 'testing', 'going-live'],
   'For banks': ['bank-protocol'],
-  'For operators': ['operators', 'console'],
+  'For operators': ['operators', 'console', 'audit', 'compliance'],
+  'For engineers': ['deployment', 'operations', 'restore', 'capacity'],
 }
 
 const FIRST = 'integration'

@@ -14,7 +14,7 @@ const minVersion = 'TLSv1.2'
 
 const Pem = v.pipe(v.string(), v.includes('-----BEGIN '))
 
-/** The text of the stage's client certificate (docs/operations.md#egress-and-client-certificates). */
+/** The text of the stage's client certificate (docs/deployment.md#egress-and-client-certificates). */
 const ClientCertificate = v.pipe(
   v.string(),
   v.transform(parseJson),

@@ -7,7 +7,7 @@ import type { SettlementAccount } from './providers/provider.ts'
 import type { Attempt } from './webhooks/attempt.ts'
 
 /**
- * Every field that can name a person, by the item that stores it (docs/operations.md#personal-data).
+ * Every field that can name a person, by the item that stores it (docs/compliance.md#personal-data).
  * A new field or item does not compile, or fails its test, until it is decided.
  */
 

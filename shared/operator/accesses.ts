@@ -5,7 +5,7 @@ import { findDebits } from '../store/debits/debits.ts'
 import { putAccesses } from '../store/operator/accesses.ts'
 import { customerHasher } from '../store/operator/customer-hash.ts'
 
-/** Records of reads (docs/operations.md#personal-data). */
+/** Records of reads (docs/compliance.md#personal-data). */
 
 type ShownObject = { reference?: unknown; options?: { phone?: unknown } | undefined }
 

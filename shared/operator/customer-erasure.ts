@@ -20,7 +20,7 @@ import { debitsOf } from './customer-debits.ts'
 import { recordErasure } from './erasure-records.ts'
 import type { Author } from './handler.ts'
 
-/** The erasure of a customer (docs/operations.md#personal-data). */
+/** The erasure of a customer (docs/compliance.md#personal-data). */
 
 /** The part of the function's minute in which a debit may be erased; the sweep erases the others. */
 const ERASE_MS = 30_000

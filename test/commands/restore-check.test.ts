@@ -18,7 +18,7 @@ import {
   writeFile,
 } from '../support/table-exports.ts'
 
-/** Books that are rebuilt from exports of the table (docs/operations.md#lake). */
+/** Books that are rebuilt from exports of the table (docs/restore.md#lake). */
 
 const books = useRecordedBooks()
 

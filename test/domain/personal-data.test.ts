@@ -27,7 +27,7 @@ test('each item of the table has a row of personal data, or is listed as an item
   expect(items.toSorted()).toEqual([...new Set([...personal, ...WITHOUT])].toSorted())
 })
 
-test('the page docs/operations.md shows the personal fields of each item and their lives', () => {
+test('the page docs/compliance.md shows the personal fields of each item and their lives', () => {
   const rows = Object.values(personalData)
     .filter(({ items }) => items.length > 0)
     .map(({ items, replies, life, fields }) => {
@@ -38,7 +38,7 @@ test('the page docs/operations.md shows the personal fields of each item and the
           .join(', ')
       return `| ${items.join(', ')} | ${named('erased')} | ${named('kept')} | ${replies} | ${life} |`
     })
-  const text = page('operations')
+  const text = page('compliance')
   expect(rows.filter((row) => !text.includes(row))).toEqual([])
 })
 

@@ -23,7 +23,7 @@ import {
   useService,
 } from '../support/running-service.ts'
 
-/** The erasure of a customer (docs/operations.md#personal-data). */
+/** The erasure of a customer (docs/compliance.md#personal-data). */
 
 const service = useService({ timeScale: 60 })
 useHttpBank(service, { bank: 'CNB' })

@@ -4,7 +4,7 @@ import { put, remove } from '../../shared/store/table.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { type Charged, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
-/** Exports of a customer, and the record of reads (docs/operations.md#personal-data). */
+/** Exports of a customer, and the record of reads (docs/compliance.md#personal-data). */
 
 const service = useService()
 const { call } = service

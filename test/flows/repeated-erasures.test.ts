@@ -7,7 +7,7 @@ import { table, tableName } from '../../shared/store/table.ts'
 import { FAILS_AT_ONCE } from '../support/requests.ts'
 import { type Shown, testInProcess, useService } from '../support/running-service.ts'
 
-/** Erasures that a restore of the table has undone (docs/operations.md#restore). */
+/** Erasures that a restore of the table has undone (docs/restore.md#restore-the-table). */
 
 const service = useService()
 const { call, refusal } = service

@@ -4,7 +4,7 @@ import { lakeQueries } from '../../infra/definitions/lake-queries.ts'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { propertiesOf, templatesOf } from '../support/templates.ts'
 
-/** The nightly export of the table, and its queries (docs/operations.md#lake). */
+/** The nightly export of the table, and its queries (docs/restore.md#lake). */
 
 const { all } = templatesOf(completeStage)
 

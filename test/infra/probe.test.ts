@@ -73,7 +73,7 @@ test('a probe runs each minute once, and three minutes without success notify it
   template.hasResourceProperties('AWS::SNS::Subscription', {
     Endpoint: completeStage.alarmsTo?.pages,
   })
-  // The fixed price of a month (docs/operations.md#probe).
+  // The fixed price of a month (docs/deployment.md#probe).
   for (const type of ['CloudWatch::Alarm', 'KMS::Key', 'SecretsManager::Secret'])
     template.resourceCountIs(`AWS::${type}`, 1)
 })

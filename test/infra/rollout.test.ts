@@ -73,7 +73,9 @@ test('each schedule has the dead-letter queue of its target, and the role trusts
   })
 })
 
-const PAGE = readFileSync('docs/operations.md', 'utf8')
+const PAGE = ['deployment', 'restore']
+  .map((name) => readFileSync(`docs/${name}.md`, 'utf8'))
+  .join('')
 
 test('the stacks that a rollback deploys are all but those with data, addresses, exports and backups', () => {
   const [, pattern = ''] = /^npx cdk deploy "([^"]+)" --exclusively/m.exec(PAGE) ?? []
@@ -84,7 +86,7 @@ test('the stacks that a rollback deploys are all but those with data, addresses,
   expect(kept).toEqual(['data', 'network', 'lake', 'backup'])
 })
 
-test('each setting that a command of the page passes to the CDK is known to its app', () => {
+test('each setting that a command of the pages passes to the CDK is known to its app', () => {
   const [, list = ''] =
     /^const SETTINGS = \[(.*)\]$/m.exec(readFileSync('infra/stacks/app.ts', 'utf8')) ?? []
   const passed = [...PAGE.matchAll(/ -c (\w+)=/g)].map(([, name = '']) => name)

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { Match } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
 import { functionRows, functionsOf } from '../../infra/definitions/functions.ts'
@@ -6,6 +5,8 @@ import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
 import { concurrencyOf, type JobName, jobRow, jobsOf } from '../../infra/definitions/jobs.ts'
 import { InvalidStage, type Stage, stageNamed } from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
+import { readCounts } from '../../proofs/ceilings/counts.ts'
+import { ceilingsTable } from '../../proofs/ceilings/needs.ts'
 import { operationNames } from '../../shared/api/operations.ts'
 import {
   expectGatewayResponses,
@@ -156,9 +157,7 @@ test('the production stage reserves concurrency for exactly the functions behind
 })
 
 test('the ceilings name the workers of a job as the event sources of production and its row have them', () => {
-  const rows = readFileSync('docs/operations.md', 'utf8').matchAll(
-    /^\| workers of `([\w-]+)` \| ([\d,]+) \|/gm,
-  )
+  const rows = ceilingsTable(readCounts()).matchAll(/^\| workers of `([\w-]+)` \| ([\d,]+) \|/gm)
   const documented = [...rows].map(([, name, has = '']) => [name, Number(has.replace(',', ''))])
   expect(documented.length).toBeGreaterThan(2)
   const sources = propertiesOf(templates.production.all, 'AWS::Lambda::EventSourceMapping')

@@ -13,7 +13,7 @@ import {
 
 /** The operator's calls in the docs, parsed as the command parses them. */
 
-const GUIDES = ['docs/operators.md', 'docs/operations.md']
+const GUIDES = ['operators', 'operations', 'deployment', 'restore'].map((name) => `docs/${name}.md`)
 
 const read = (file: string): string => readFileSync(file, 'utf8').replaceAll(/\\\n\s*/g, '')
 
@@ -93,23 +93,17 @@ test('each verb is in a guide', () => {
   expect(verbs.filter((verb) => !inGuides.has(verb))).toEqual([])
 })
 
-/** A row for each verb that moves money; the others of a noun share one for each effect. */
+/** The verbs of a noun that move money share a row if they need an approval in the same cases. */
 const approvalRows = Object.entries(nouns).flatMap(([noun, row]) => {
-  const verbs = Object.entries<Verb>(row.verbs)
-  const shared = (['reads', 'settings'] as const).flatMap((effect) => {
-    const names = verbs.filter(([, verb]) => verb.effect === effect).map(([name]) => name)
-    return names.length > 0 ? [`| \`${noun} ${names.join('\\|')}\` | ${effect} | never |`] : []
-  })
-  const money = verbs.filter(([, verb]) => verb.effect === 'money')
-  return [
-    ...shared,
-    ...money.map(([name, verb]) => `| \`${noun} ${name}\` | money | ${approvalText(verb)} |`),
-  ]
+  const money = Object.entries<Verb>(row.verbs).filter(([, { effect }]) => effect === 'money')
+  return [...Map.groupBy(money, ([, verb]) => approvalText(verb))].map(
+    ([text, verbs]) => `| \`${noun} ${verbs.map(([name]) => name).join('\\|')}\` | ${text} |`,
+  )
 })
 
-test('the table of approvals has the effect of each verb, and when it needs an approval', () => {
+test('the table of approvals has each verb that moves money, and when it needs an approval', () => {
   const [, table = ''] = read('docs/operations.md').split(
-    '| Call | Effect | Needs an approval |\n|---|---|---|\n',
+    '| Call | Needs an approval |\n|---|---|\n',
   )
   expect(table.split('\n\n')[0]?.split('\n')).toEqual(approvalRows)
 })

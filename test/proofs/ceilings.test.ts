@@ -4,15 +4,15 @@ import { feedGroupsOf, quotas, READS_PER_SHARD } from '../../infra/definitions/q
 import { readCounts } from '../../proofs/ceilings/counts.ts'
 import { ceilingsTable, needsOf, rates } from '../../proofs/ceilings/needs.ts'
 
-const page = readFileSync('docs/operations.md', 'utf8')
+const page = readFileSync('docs/capacity.md', 'utf8')
 const counts = readCounts()
 
-test('the page docs/operations.md has the ceilings that `npm run ceilings` computes', () => {
+test('the page docs/capacity.md has the ceilings that `npm run ceilings` computes', () => {
   const [table] = /^\| Component \| Has \|.*?(?=\n\n)/ms.exec(page) ?? []
   expect(table).toBe(ceilingsTable(counts))
 })
 
-test('the page docs/operations.md has the quotas of the ceilings', () => {
+test('the page docs/capacity.md has the quotas of the ceilings', () => {
   const [table = ''] = /^\| Quota \|.*?\n\n/ms.exec(page) ?? []
   // The page has no read units: they bind later than write units.
   const { tableReadUnits: _, ...documented } = quotas

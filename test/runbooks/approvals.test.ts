@@ -45,7 +45,7 @@ const batchOf = async (provider: string): Promise<Shown> => {
   return (await service.call('settlement', 'run', { date, provider })).built[0]
 }
 
-runbook('operations.md#first-deployment')(
+runbook('deployment.md#first-deployment')(
   'a new stage has a bank and a provider whose calls with money a second operator granted',
   async (runbook) => {
     const webhook = receiver.url('/newcomer')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { isRehearsed, notRehearsed, withoutCommands } from './not-rehearsed.ts'
 import { blocksOf, operatorWords, PAGES, sectionsOf } from './page.ts'
 
-/** Every command of docs/operations.md and docs/operators.md runs in a test of its section. */
+/** Every command of the pages for operators and engineers runs in a test of its section. */
 
 const sections = PAGES.flatMap(sectionsOf)
 

@@ -39,8 +39,11 @@ runbook('operations.md#when-an-alarm-rings')(
   'the first looks at an alarm read, and change nothing',
   async ({ run, values }) => {
     Object.assign(values, { P: 'demo', B: 'GCB', Y: '2026', D: today(service) })
-    for (const command of commandsOf('operations.md#when-an-alarm-rings')) {
-      const [noun = '', verb = ''] = operatorWords(command) ?? []
+    const calls = commandsOf('operations.md#when-an-alarm-rings').flatMap((command) => {
+      const words = operatorWords(command)
+      return words ? [words] : []
+    })
+    for (const [noun = '', verb = ''] of calls) {
       expect(nouns[noun]?.verbs[verb]?.effect).toBe('reads')
       await run(`${noun} ${verb}`, expect.anything())
     }

@@ -21,6 +21,7 @@ export const notRehearsed: Record<string, string> = {
   'jq -n': 'writes a file of private keys; test/banks/client-certificate.test.ts reads its format',
   'aws secretsmanager create-secret': `${CLOUD}; test/banks/client-certificate.test.ts reads the secret`,
   'aws backup': CLOUD,
+  'aws cloudwatch describe-alarms': `${CLOUD}; test/infra/runbook.test.ts checks the alarms`,
   'MACHINE=': SHELL,
   'aws stepfunctions': `${CLOUD}; test/infra/lake.test.ts checks the state machine`,
   rclone: 'needs rclone and a second storage',
@@ -34,7 +35,6 @@ export const isRehearsed = (command: string): boolean =>
 /** Runbooks for alarms whose commands are those of other sections, and the tests of their incidents. */
 export const withoutCommands: Record<string, string> = {
   'operations.md#incidents': 'test/infra/incidents.test.ts',
-  'operations.md#results-fail': 'test/infra/incidents.test.ts',
   'operations.md#follow-a-request': 'test/flows/request-ids.test.ts',
   'operations.md#the-sweep-is-behind': 'test/sweep/faults.test.ts',
   'operations.md#a-change-record-was-altered': 'test/queues/relay.test.ts',

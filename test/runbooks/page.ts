@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { inFull } from '../../commands/operator-words.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 
-/** Reads the commands of the pages for operators. */
+/** Reads the commands of the pages for operators and engineers. */
 
-export const PAGES = ['operations.md', 'operators.md']
+export const PAGES = ['operations.md', 'operators.md', 'deployment.md', 'restore.md']
 
 /** A section: its anchor, such as `operations.md#dead-letters`, and its commands in order. */
 export type Section = { anchor: string; commands: string[] }

@@ -55,7 +55,7 @@ const run = async (): Promise<unknown> => {
   return failed ? failed.reason : true
 }
 
-runbook('operations.md#probe')(
+runbook('deployment.md#probe')(
   'a probe charges, and two minutes later verifies the outcome and its signed webhook',
   async (book) => {
     await book.run('provider create', { id: 'probe' })
@@ -90,7 +90,7 @@ test('the commands of the probe store its secret in its own Region', async () =>
     response.end('{}')
   })
   await whileListening(stored, (port) => {
-    const commands = shellOf('operations.md#probe').filter((one) => one.startsWith('aws '))
+    const commands = shellOf('deployment.md#probe').filter((one) => one.startsWith('aws '))
     expect(commands).toHaveLength(1)
     return runInShell({ address: `http://127.0.0.1:${port}` }, commands)
   })

@@ -37,7 +37,7 @@ const restoreTo = async (earlier: readonly Row[]): Promise<void> => {
 
 const report = (uuid: string, body: object) => service.report(uuid, body, 'bt_sandbox_htb')
 
-runbook('operations.md#restore')(
+runbook('restore.md#restore-the-table')(
   'the outcomes and a payout of the lost time are recorded once, and an undecided debit times out',
   async ({ run, values }) => {
     const payee = await createPayee(service, 'restored', settlementAccount('7001007001', 'HTB'))

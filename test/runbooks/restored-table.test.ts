@@ -59,7 +59,9 @@ const address = useServer(
 )
 
 test('the commands of a restore wait for the table and give it stream, protection, expiry and backups', async () => {
-  const commands = shellOf('operations.md#restore').filter((command) => !operatorWords(command))
+  const commands = shellOf('restore.md#restore-the-table').filter(
+    (command) => !operatorWords(command),
+  )
   await runInShell({ address: address() }, commands)
   const TableName = 'debit-collection-sandbox-restored'
   const [spec, expiry] = [tableDefinition.timeToLive, 'TimeToLiveSpecification']

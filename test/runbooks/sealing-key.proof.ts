@@ -90,7 +90,7 @@ const started = async (data: string): Promise<StartedScript> => {
 }
 
 const ROTATION = shellOf('operations.md#rotate-the-sealing-key')
-const COPY = shellOf('operations.md#another-region-or-account')
+const COPY = shellOf('restore.md#another-region-or-account')
 
 test('the runbook of the rotation moves every secret, and a restart keeps the new version', async () => {
   const data = newFolder()

@@ -19,7 +19,7 @@ import {
 } from '../support/torn-transactions.ts'
 import { advance } from './runbook.ts'
 
-/** A replica of the table receives items one by one (docs/operations.md#passive-region). */
+/** A replica of the table receives items one by one (docs/restore.md#passive-region). */
 
 const data = newFolder()
 const service = useService({ data })

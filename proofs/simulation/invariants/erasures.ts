@@ -1,7 +1,7 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { Check } from './observation-index.ts'
 
-/** 71: the erasure of customers (docs/operations.md#personal-data). */
+/** 71: the erasure of customers (docs/compliance.md#personal-data). */
 
 /** The items with money, and their figures, which later work does not change. */
 const FIGURES: Readonly<Record<string, readonly string[]>> = {

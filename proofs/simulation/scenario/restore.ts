@@ -6,7 +6,7 @@ import type { Clients } from './clients.ts'
 import { simulatedProviders } from './fixtures.ts'
 import type { Scenario } from './scenario.ts'
 
-/** A restore of the table to an earlier second, by the runbook of docs/operations.md#restore. */
+/** A restore of the table to an earlier second, by the runbook of docs/restore.md#restore-the-table. */
 
 /** Running jobs end within this time. */
 const JOBS_MS = 15 * MINUTE_MS

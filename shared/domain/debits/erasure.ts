@@ -5,7 +5,7 @@ import type { ReportException } from './exception.ts'
 import { isOpen, lifecycle } from './lifecycle.ts'
 import { type Refund, refundStatuses } from './refund.ts'
 
-/** The erasure of a customer from debits (docs/operations.md#personal-data). */
+/** The erasure of a customer from debits (docs/compliance.md#personal-data). */
 
 /** Messages of the service itself name nobody, and prompts are counted by them. */
 const isOwnMessage = (by: string): boolean => by.startsWith('job:')

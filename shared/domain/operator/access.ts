@@ -1,2 +1,2 @@
-/** A read of a customer's data by an operator (docs/operations.md#personal-data). */
+/** A read of a customer's data by an operator (docs/compliance.md#personal-data). */
 export type Access = { at: Date; by: string; noun: string; verb: string }
