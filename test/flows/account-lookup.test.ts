@@ -1,9 +1,11 @@
 import { createServer } from 'node:http'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { listenAt } from '../../sandbox/local-server.ts'
+import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { requestHmac } from '../../shared/request-hmac.ts'
+import { changeBankHealth } from '../../shared/store/banks/health.ts'
 import { listDailyUse } from '../../shared/store/providers/daily-use.ts'
 import { CHARGE, chargeBody } from '../support/requests.ts'
 import { codeOf, type Reply, testInProcess, useService } from '../support/running-service.ts'
@@ -85,15 +87,30 @@ testInProcess(
       expect(codeOf(reply)).toBe('404/1404')
       expect(reply.body.error).toMatchObject({ message: 'Account not found', category: 'accounts' })
     }
+    const { clock } = service.sandbox().control
+    await clock.advance(300_000)
+    expect(codeOf(await charge(bank, phone))).toBe('404/1404')
     expect(requests.length).toBe(1)
-    await service.sandbox().control.clock.advance(601_000)
+    // Ten minutes after the reply of the bank, not after the last charge.
+    await clock.advance(301_000)
     expect(codeOf(await charge(bank, phone))).toBe('404/1404')
     expect(requests.length).toBe(2)
     const use = await listDailyUse('demo' as ProviderId, dayOf(new Date()))
     const counts = [...use.values()].map(({ unknownNumbers = 0 }) => unknownNumbers)
-    expect(counts.reduce((sum, count) => sum + count)).toBe(3)
+    expect(counts.reduce((sum, count) => sum + count)).toBe(4)
   },
 )
+
+testInProcess('a bank that is down is not asked, and the charge is refused at once', async () => {
+  const { bank, requests } = await bankAnswering(() => ({ status: 200, body: EFUA }))
+  const now = service.sandbox().control.clock.now()
+  const down = { state: 'down', since: now, failures: 5 } as const
+  await changeBankHealth(bank as BankIdentifier, () => down, now)
+  // Functions cache the health of banks for half a minute.
+  await service.sandbox().control.clock.advance(31_000)
+  expect(codeOf(await charge(bank, '+233207000008'))).toBe('503/2003')
+  expect(requests).toEqual([])
+})
 
 test('a bank that is silent, fails or sends something else refuses the charge, and replays stay', async () => {
   const answers: Answer[] = [
