@@ -1,0 +1,65 @@
+import { beforeEach, expect, test } from 'vitest'
+import { pesewas } from '../../shared/domain/money.ts'
+import { closeDay } from '../../shared/reconciliation/close-day.ts'
+import { buildBatch } from '../../shared/settlement/build.ts'
+import { correctFunding, findFunding } from '../../shared/store/settlement/funding.ts'
+import { dayView } from '../../shared/views/operator/day.ts'
+import {
+  at,
+  completedDebits,
+  dayAt,
+  fund,
+  newProvider,
+  runtimeAt,
+} from '../settlement/one-provider.ts'
+import { useReportShelf } from '../settlement/report-shelf.ts'
+import { gcb, still } from '../support/examples.ts'
+import { useFreshTable } from '../support/tables.ts'
+
+/** The closing of a day (docs/operators.md#close-a-day) from the books. */
+
+useReportShelf()
+beforeEach(useFreshTable)
+
+const closed = async (day: number) => dayView(await closeDay(dayAt(day), at('03:00:00', day + 1)))
+
+const correctTo = async (amount: number, reference: string, time: Date): Promise<void> => {
+  const funding = await findFunding(gcb.identifier, reference)
+  if (!funding) throw new Error(`No remittance ${reference}`)
+  const correction = { amount: pesewas(amount), reason: 'Typing error', at: time.toISOString() }
+  expect(await correctFunding(funding, { ...correction, by: 'local:ama' }, [], still())).toBe(true)
+}
+
+test('the remittances of a day are their sum after its corrections, however many', async () => {
+  await newProvider()
+  await fund(150_00, at('10:00:00'), { reference: 'R-1' })
+  await fund(20_00, at('10:05:00'), { reference: 'R-2' })
+  await correctTo(15_00, 'R-1', at('11:00:00'))
+  await correctTo(120_00, 'R-1', at('12:00:00'))
+  await correctTo(25_00, 'R-2', at('12:30:00'))
+  expect((await closed(0)).banks).toMatchObject([{ bank: 'GCB', remitted: '145.00' }])
+})
+
+test('a bank that has sent too much is in the closing of each day until it is even', async () => {
+  const provider = await newProvider()
+  await completedDebits(provider, [100_00], at('09:00:00'))
+  await fund(120_00, at('10:00:00'))
+  const owed = [{ bank: 'GCB', receivable: '-20.00' }]
+  expect((await closed(0)).banks).toMatchObject(owed)
+  expect((await closed(1)).banks).toMatchObject(owed)
+  await completedDebits(provider, [20_00], at('09:00:00', 2))
+  expect((await closed(2)).banks).toMatchObject([{ bank: 'GCB', receivable: '0.00' }])
+  expect((await closed(3)).banks).toEqual([])
+})
+
+test('a batch of the day that is not sealed is open in its closing', async () => {
+  const provider = await newProvider({ account: '1041001001' })
+  await completedDebits(provider, [100_00, 50_00], at('12:00:00'))
+  const part = { provider, date: dayAt(1), timeIsUp: () => true }
+  const { batches, isDone } = await buildBatch(part, runtimeAt('00:00:01'))
+  expect(isDone).toBe(false)
+  const [id] = batches
+  const unsealed = { check: 'batch', subject: id, reason: 'the batch is not sealed' }
+  expect((await closed(1)).open).toContainEqual(expect.objectContaining(unsealed))
+  expect((await closed(0)).open.map(({ check }) => check)).not.toContain('batch')
+})
