@@ -4,12 +4,22 @@ import type { Table as MemoryTable } from '../../sandbox/aws/table/table.ts'
 import type { CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
+import { newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { entriesWithin } from '../../shared/ledger/facts.ts'
+import { debitsOf } from '../../shared/operator/customer-debits.ts'
 import { eraseCustomer } from '../../shared/operator/customer-erasure.ts'
 import { putAccount } from '../../shared/store/banks/banks.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
+import {
+  eraseWholeDebit,
+  findWholeDebit,
+  type WholeDebit,
+} from '../../shared/store/debits/erasure.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { table } from '../../shared/store/table.ts'
+import { listDeliveries, replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { sweepErasure } from '../../shared/sweep/erasure.ts'
+import { debitEvent } from '../../shared/views/webhook-payload.ts'
 import {
   at,
   DAY_AFTER,
@@ -20,6 +30,7 @@ import {
   TODAY,
 } from '../reconciliation/one-day.ts'
 import { gcb, still } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
 import { useTable } from '../support/tables.ts'
 
 /** An erasure that ends after any of its writes. */
@@ -46,9 +57,9 @@ beforeEach(async () => {
   await resolveLate(declined, at(TODAY, '15:00:00'))
 })
 
-const erase = () => {
+const erase = (clock: { now: () => Date } = runtime) => {
   const author = { id: randomUUID(), at: NOW, by: 'local:ama', noun: 'customer', verb: 'erase' }
-  return eraseCustomer({ phone: PHONE, reason: 'Request 1' }, author, runtime)
+  return eraseCustomer({ phone: PHONE, reason: 'Request 1' }, author, { ...runtime, ...clock })
 }
 
 const isWrite = ({ constructor: { name } }: object): boolean =>
@@ -109,3 +120,38 @@ test.each(WRITES)(
     expect(await differencesOn(TODAY)).toEqual([])
   },
 )
+
+test('an erasure whose time is up leaves the other debits to the sweep', async () => {
+  // Each look at the clock is eleven seconds later than the one before.
+  let looks = 0
+  const now = () => new Date(NOW.getTime() + 11_000 * looks++)
+  const { erased, later } = granted(await erase({ now }))
+  expect(later).toBeGreaterThan(0)
+  expect(erased + later).toBe(6)
+  expect(found()).not.toEqual([])
+  const [page] = pages()
+  // After this call, which can still be at work.
+  expect(Date.parse(page?.due ?? '')).toBeGreaterThan(NOW.getTime() + 30_000)
+  await sweep()
+  expect([found(), pages()]).toEqual([[], []])
+})
+
+test('a debit whose receiver answers during its erasure is not erased before this answer', async () => {
+  const [one] = await debitsOf(PHONE)
+  const { debit } = one as WholeDebit
+  const { reference } = debit.facts
+  const answer = async (body: string) => {
+    const [previous] = await listDeliveries(reference)
+    const timing = { id: 'dlv_1', at: NOW, milliseconds: 5, address: '127.0.0.1', sentAs: 'x' }
+    const response = { kind: 'answered', code: 500, body } as const
+    const delivery = previous ?? newDelivery(debitEvent(debit, 0), {})
+    await replaceDelivery(previous, recordAttempt(delivery, response, timing, 0))
+  }
+  await answer(NAME)
+  const whole = (await findWholeDebit(reference)) as WholeDebit
+  await answer(`${NAME} again`)
+  expect(await eraseWholeDebit(whole, NOW, runtime)).toBe(false)
+  expect((await findDebit(reference))?.facts.phone).toBe(PHONE)
+  await erase()
+  expect(found()).toEqual([])
+})
