@@ -2,10 +2,13 @@ import { createServer } from 'node:http'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { listenAt } from '../../sandbox/local-server.ts'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
+import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { requestHmac } from '../../shared/request-hmac.ts'
+import { real } from '../../shared/runtime.ts'
 import { changeBankHealth } from '../../shared/store/banks/health.ts'
+import { putFoundAccount } from '../../shared/store/banks/unknown-numbers.ts'
 import { listDailyUse } from '../../shared/store/providers/daily-use.ts'
 import { CHARGE, chargeBody } from '../support/requests.ts'
 import { codeOf, type Reply, testInProcess, useService } from '../support/running-service.ts'
@@ -69,6 +72,20 @@ test('the account of an unknown number is asked once, stored and used', async ()
   expect(await accountAt(bank, phone)).toMatchObject({
     result: { customer: 'Efua Owusu', account_number: '1041007001', status: 'active' },
   })
+})
+
+testInProcess('an account that an operator links while the bank is asked stays', async () => {
+  const phone = '+233207000009' as PhoneNumber
+  const account = { name: 'Ama Mensah', 'account-number': '1041001001' }
+  await call('customer', 'link', { phone, bank: 'GCB', ...account })
+  const found = {
+    customerName: 'Efua Owusu',
+    accountNumber: '1041007001',
+    status: 'active',
+  } as const
+  await putFoundAccount(phone, 'GCB' as BankIdentifier, found, real)
+  const linked = { customer: 'Ama Mensah', account_number: '1041001001' }
+  expect(await accountAt('GCB', phone)).toMatchObject({ result: linked })
 })
 
 test('an inactive account is stored as inactive', async () => {

@@ -38,7 +38,7 @@ const left = async (): Promise<string[]> =>
     .flat()
     .map(({ reference }) => reference)
 
-test('debits that wait are submitted once after the recovery of their bank, the oldest first', async () => {
+test('the debits that wait for a bank are submitted once after its recovery, the oldest first', async () => {
   const [older, newer] = await waiting(90, 30)
   const sent = await sweepAt(20)
   expect(sent.map(({ body }) => body.reference)).toEqual([older, newer])
