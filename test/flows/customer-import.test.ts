@@ -148,3 +148,15 @@ testInProcess('the rows that change while a call compares them are not imported'
   )
   expect(await show('+233205000042')).toHaveProperty('error')
 })
+
+test('an import keeps the type of an account, and activates it', async () => {
+  const phone = '+233205000020'
+  const account = { phone, bank: 'ADB', name: 'Akua', 'account-number': '1041005020' }
+  const linked = { ...account, 'account-type': 'savings', status: 'inactive' }
+  await grant((await call('customer', 'link', linked, ama)).approval.id)
+  await imported([HEADER, `${phone},Akua Sarpong,1041005021,true`])
+  expect(printed(await show(phone))).toMatchObject({
+    ...{ customer: 'Akua Sarpong', account_number: '1041005021' },
+    ...{ account_type: 'savings', status: 'active' },
+  })
+})

@@ -11,6 +11,7 @@ import { log } from '../../shared/log.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { type Item, read, table, tableName } from '../../shared/store/table.ts'
 import { eventually } from '../support/eventually.ts'
+import { providerId } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { type Received, verifies } from '../support/receiver.ts'
 import { sign } from '../support/requests.ts'
@@ -253,6 +254,16 @@ describe('while the sealing key is lost', () => {
       expect(await service.call(noun, verb, { ...target, ...options })).toMatchObject(result)
     },
   )
+
+  test('a new request secret has no overlap with one that cannot be opened', async () => {
+    const provider = 'lost-overlap'
+    const secretOf = (age: string) => ({ provider, 'request-secret': `rs_${age}_secret_of_a_test` })
+    await service.call('provider', 'create', { name: 'Lost', ...secretOf('old') })
+    await lose()
+    await service.call('provider', 'update', secretOf('new'))
+    const stored = await read<{ requestSigning: object }>(keys.provider(providerId(provider)))
+    expect(stored?.requestSigning).toEqual({ secret: expect.any(String) })
+  })
 
   test('a change of a customer is recorded under a new key, and earlier records are not found', async () => {
     await linkCustomer()

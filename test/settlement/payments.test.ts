@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { processBatch } from '../../functions/jobs/process-batch.ts'
+import { manageProvider } from '../../functions/operator/manage-provider.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
@@ -244,4 +245,19 @@ describe('payouts that wait for funding', () => {
     await remit(20_00)
     expect(await tryToPay(next)).toEqual(['completed', 0])
   })
+})
+
+test('a disabled provider whose batches are paid or below zero is enabled at once', async () => {
+  vi.stubEnv('APPROVALS', 'true')
+  const enable = async () => {
+    await updateProvider(provider, { status: 'suspended' })
+    const { result } = (await manageProvider(runtimeAt('12:00:00', 9))({
+      ...{ verb: 'enable', options: { provider }, actor: 'local:ama' },
+    })) as { result: object }
+    return Object.keys(result)
+  }
+  await belowZero(100_00)
+  expect(await enable()).toContain('status')
+  await batchOf(500_00, 3)
+  expect(await enable()).toEqual(['approval'])
 })
