@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
-import { type OperationName, operations } from '../../shared/api/operations.ts'
+import { openApi } from '../../sdk/openapi/document.ts'
+import { camel } from '../../sdk/openapi/operation.ts'
+import { type Operation, type OperationName, operations } from '../../shared/api/operations.ts'
 import { resourceAt } from '../../shared/api/resources.ts'
 import { rowsOf } from '../support/rows.ts'
+
+type Fields = { properties: Record<string, { type?: string | string[] }> }
 
 const PROVIDER = '/api/v1/payment-providers'
 const BANK = '/api/v1/banks'
@@ -41,4 +45,16 @@ test.each([
   'api/v1/payment-providers/debit-requests/charge',
 ])('the path "%s" has no resource', (path) => {
   expect(resourceAt(path)).toBeUndefined()
+})
+
+test('every number of a body is read as the decimal that the caller wrote', () => {
+  const { schemas } = openApi().components as { schemas: Record<string, Fields> }
+  for (const [name, { body, decimals = [] }] of Object.entries<Operation>(operations)) {
+    const [first = '', ...others] = camel(name)
+    const fields = body && schemas[`${first.toUpperCase()}${others.join('')}Fields`]
+    const numbers = Object.entries(fields?.properties ?? {}).filter(([, { type }]) =>
+      [type].flat().includes('number'),
+    )
+    expect([name, numbers.map(([field]) => field)]).toEqual([name, decimals])
+  }
 })

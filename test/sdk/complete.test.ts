@@ -7,10 +7,11 @@ import { camel } from '../../sdk/openapi/operation.ts'
 import { schemaOf } from '../../sdk/openapi/schemas.ts'
 import { type Kind, type Outcome, replyText } from '../../sdk/typescript/src/bank-replies.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
+import { BankUpdate } from '../../shared/domain/debits/bank-update.ts'
 import { ChargeRequest } from '../../shared/domain/debits/charge.ts'
 import { isOpen, lifecycle, statuses } from '../../shared/domain/debits/lifecycle.ts'
 import { eventTypes } from '../../shared/domain/webhooks/event-type.ts'
-import { camelCased } from '../support/camel-case.ts'
+import { camelCase, camelCased } from '../support/camel-case.ts'
 
 /**
  * Clients have every operation and field of the API, kits for banks every member of the protocol. The
@@ -68,6 +69,17 @@ test('the Python client has a parameter for each field of a charge', () => {
   const parameters = namesIn(pythonBlock('operations.py', /def charge\($/), /^ +(\w+): /)
   // All charges are in one currency.
   expect(chargeFields.filter((field) => !parameters.includes(field))).toEqual(['currency'])
+})
+
+test('both clients send each member of a report of a bank', () => {
+  const members = Object.keys(BankUpdate.entries).sort()
+  const [, type = ''] =
+    /^export type BankReport = \{\n(.*?)^\}/ms.exec(read('typescript/src/bank-reports.ts')) ?? []
+  expect(namesIn(type.split('\n'), /^ {2}(\w+)\??: /).sort()).toEqual(members.map(camelCase).sort())
+  for (const first of [/def update\($/, /def callback\($/]) {
+    const parameters = namesIn(pythonBlock('reports.py', first), /^ +(\w+): /)
+    expect(members.filter((name) => !parameters.includes(name))).toEqual([])
+  }
 })
 
 test('the Python client takes a handler for each type of event', () => {
