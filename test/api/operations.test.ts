@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
-import { openApi } from '../../sdk/openapi/document.ts'
-import { camel } from '../../sdk/openapi/operation.ts'
+import { schemaOf } from '../../sdk/openapi/schemas.ts'
 import { type Operation, type OperationName, operations } from '../../shared/api/operations.ts'
 import { resourceAt } from '../../shared/api/resources.ts'
 import { rowsOf } from '../support/rows.ts'
 
-type Fields = { properties: Record<string, { type?: string | string[] }> }
+type Fields = { properties?: Record<string, { pattern?: string }> }
 
 const PROVIDER = '/api/v1/payment-providers'
 const BANK = '/api/v1/banks'
@@ -47,14 +46,12 @@ test.each([
   expect(resourceAt(path)).toBeUndefined()
 })
 
-test('every number of a body is read as the decimal that the caller wrote', () => {
-  const { schemas } = openApi().components as { schemas: Record<string, Fields> }
+test('every amount of a body can also be a number, which is read as the text that the caller wrote', () => {
+  const isAmount = ({ pattern }: { pattern?: string }): boolean =>
+    pattern !== undefined && new RegExp(pattern).test('1.50') && !new RegExp(pattern).test('one')
   for (const [name, { body, decimals = [] }] of Object.entries<Operation>(operations)) {
-    const [first = '', ...others] = camel(name)
-    const fields = body && schemas[`${first.toUpperCase()}${others.join('')}Fields`]
-    const numbers = Object.entries(fields?.properties ?? {}).filter(([, { type }]) =>
-      [type].flat().includes('number'),
-    )
-    expect([name, numbers.map(([field]) => field)]).toEqual([name, decimals])
+    const { properties = {} } = body ? (schemaOf(body) as Fields) : {}
+    const amounts = Object.keys(properties).filter((field) => isAmount(properties[field] ?? {}))
+    expect([name, amounts]).toEqual([name, decimals])
   }
 })
