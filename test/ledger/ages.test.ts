@@ -77,3 +77,13 @@ test('a remittance covers the oldest collections, and a provider owes a reversal
     { ProvidersOwing: 50, BanksOwing: 30 },
   ])
 })
+
+test('a remittance of the next day is not of the day, though it is recorded before the night', async () => {
+  const provider = await newProvider({ account: '1041001001' })
+  await completedDebits(provider, [150_00], at('12:00:00'))
+  for (const day of [0, 1, 2, 3]) await reconcileLater(dayAt(day), at('02:00:00', day + 1))
+  await fund(120_00, at('01:00:00', 4))
+  expect((await debtFigures(dayAt(3))).BanksOwing).toBe(150)
+  await reconcileLater(dayAt(4), at('02:00:00', 5))
+  expect((await debtFigures(dayAt(4))).BanksOwing).toBe(30)
+})

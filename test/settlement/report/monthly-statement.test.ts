@@ -24,6 +24,11 @@ test('a statement has the fees of each schedule, and only completed payouts are 
   const paid = { ...first, paid: pesewas(60_00), completedAt: after }
   const statement = of([paid, { ...paid, completedAt: null }, other])
   expect(statement.fees.map(({ batches }) => batches)).toEqual([2, 1])
+  const schedules = [pesewas(1_00), pesewas(2_00), pesewas(2_00)].flatMap((bound) =>
+    ['minimum', 'maximum'].map((name) => ({ ...other.feeSchedule, [name]: bound })),
+  )
+  const bounded = of(schedules.map((feeSchedule) => ({ ...first, feeSchedule })))
+  expect(bounded.fees.map(({ batches }) => batches)).toEqual([1, 1, 2, 2])
   const fee = statement.fees.reduce((sum, one) => sum + one.fee, 0)
   expect([fee, statement.paid]).toEqual([statement.totals.fee, 60_00])
 })
