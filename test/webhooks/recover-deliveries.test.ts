@@ -1,0 +1,58 @@
+import { beforeEach, expect, test } from 'vitest'
+import { recoverDeliveries } from '../../functions/jobs/recover-deliveries.ts'
+import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
+import { RECOVERY_PAGE, requestedRecovery } from '../../shared/domain/webhooks/recovery.ts'
+import { listDeliveries, replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
+import { findRecovery, openRecovery } from '../../shared/store/webhooks/recoveries.ts'
+import { take, useQueues } from '../settlement/messages-sent.ts'
+import { inSeconds, pendingDebit, providerId, still } from '../support/examples.ts'
+import { useFreshTable } from '../support/tables.ts'
+
+/** A recovery that an operator requested, page by page (docs/api.md#recovery). */
+
+useQueues()
+beforeEach(useFreshTable)
+
+const provider = providerId('recovering')
+const recovery = requestedRecovery({
+  ...{ provider, id: 'asked-1', now: inSeconds(0), since: inSeconds(-3_600) },
+})
+
+/** Stores an event whose attempts have failed, the last one at a second. */
+const abandoned = async (lastAt: number) => {
+  const { reference } = pendingDebit({ provider }, inSeconds(-1_800)).facts
+  const event = { reference, n: 0, provider, type: 'created' as const, at: inSeconds(-1_800) }
+  const at = inSeconds(lastAt)
+  const timing = { id: 'dlv_1', at, milliseconds: 5, address: '127.0.0.1', sentAs: 'x' }
+  const response = { kind: 'answered', code: 500, body: '' } as const
+  const failed = recordAttempt(newDelivery(event, {}), response, timing, 0)
+  await replaceDelivery(undefined, abandon(failed, 4001, at))
+  return async () => (await listDeliveries(reference))[0]
+}
+
+const runPage = (page: number, seconds: number) =>
+  take(recoverDeliveries(still({ now: () => inSeconds(seconds) })), 'recoveries', {
+    ...{ provider, id: recovery.id, page },
+  })
+
+test('an event that was attempted after the request is not attempted again', async () => {
+  const [before, after] = [await abandoned(-60), await abandoned(5)]
+  await openRecovery(recovery)
+  await runPage(0, 10)
+  expect(await before()).toMatchObject({ status: 'pending', nextAttemptAt: inSeconds(10) })
+  expect(await after()).toMatchObject({ nextAttemptAt: null })
+  expect(await findRecovery(provider, recovery.id)).toMatchObject({ status: 'done', count: 1 })
+})
+
+test('a repeated message of a page that is done leaves the next page to its own message', async () => {
+  await Promise.all(Array.from({ length: RECOVERY_PAGE + 1 }, () => abandoned(-60)))
+  await openRecovery(recovery)
+  await runPage(0, 10)
+  const next = { status: 'running', page: 1, count: RECOVERY_PAGE }
+  expect(await findRecovery(provider, recovery.id)).toMatchObject(next)
+  await runPage(0, 11)
+  expect(await findRecovery(provider, recovery.id)).toMatchObject(next)
+  await runPage(1, 20)
+  const ended = { status: 'done', page: 2, count: RECOVERY_PAGE + 1 }
+  expect(await findRecovery(provider, recovery.id)).toMatchObject(ended)
+})
