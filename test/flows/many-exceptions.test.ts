@@ -19,8 +19,9 @@ const [ama, kofi] = ['local:ama', 'local:kofi']
 const today = () => dayOf(service.sandbox().control.clock.now())
 
 beforeAll(async () => {
-  const limit = { provider: 'demo', operation: 'charge', 'per-minute': '100000' }
-  await call('limit', 'set', limit, ama)
+  const unlimited = { 'per-minute': '100000' }
+  await call('limit', 'set', { provider: 'demo', operation: 'charge', ...unlimited }, ama)
+  await call('limit', 'set', { bank: 'GCB', operation: 'debit-callback', ...unlimited }, ama)
 })
 
 /** Creates debits that the bank completed after they had failed. */
@@ -247,4 +248,18 @@ test('one approval resolves many exceptions with a note, and repeated lines coun
     refused: [{ reference: open.reference, reason: 'no such exception' }],
   })
   expect(await openOf(late)).toBe(0)
+})
+
+test('one call refunds a debit with more reports than a transaction has room for, and resolves all', async () => {
+  const [reference = ''] = await lateCompletions(1)
+  const { uuid } = await service.show(reference)
+  for (let n = 0; n < 100; n += 1) {
+    const report = { status: 'completed', bank_reference: `${reference}-again-${n}` }
+    expect((await service.report(uuid, report)).status).toBe(422)
+  }
+  expect(await openOf([reference])).toBe(101)
+  const { id } = await request('refund', [reference], { reason: 'Outage' })
+  expect(await grant(id)).toMatchObject({ done: 1 })
+  expect(await openOf([reference])).toBe(0)
+  expect(await refundsOf([reference])).toEqual([expect.any(String)])
 })
