@@ -258,6 +258,11 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     operate(run, 'credential', 'revoke', { token: charges(run)[0].token }),
   '57 a disabled provider charges': (run) =>
     operate(run, 'provider', 'disable', { provider: 'amber' }),
+  '57 a request that needs no signature is refused while no sealing key is found': (run) => {
+    const [{ at, reply }] = charges(run)
+    reply.status = 401
+    run.strikes.push({ at, name: 'sealing key missing', by: 'charge', about: '' })
+  },
   '57 an inactive bank is charged': (run) => operate(run, 'bank', 'disable', { bank: 'HBA' }),
   '57 a bank is queried at another URL': ({ queries }) =>
     Object.assign(queries[0], { url: 'https://hbb.simulated.example' }),
