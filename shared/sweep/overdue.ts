@@ -33,7 +33,7 @@ import {
 } from '../store/work-index.ts'
 import { settlementEvent } from '../views/webhook-payload.ts'
 import { sweepErasure } from './erasure.ts'
-import { expire } from './expire.ts'
+import { expireOverdue } from './expire-overdue.ts'
 import { expectedOfRun } from './reconciliation.ts'
 import { type CheckedDebit, graceElapsed, logFault, repairEvents } from './repair.ts'
 
@@ -126,7 +126,7 @@ const sweepDebit = async (
     const phase = overduePhase(debit, runtime.now())
     if (phase) {
       const cause = { at: runtime.now(), by: 'job:sweep', requestId: runtime.newId() }
-      await expire(debit, phase, cause, runtime)
+      await expireOverdue(debit, phase, cause, runtime)
       return undefined
     }
   }
