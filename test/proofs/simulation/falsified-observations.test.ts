@@ -160,6 +160,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     run.invocations.set(-1, { startedAt: post.at + 2, payments: '', repeated: '' })
     run.bankPosts.push({ ...post, at: post.at + 2, by: -1 })
   },
+  '43 a sidelined submission follows one without a reply, but no query': (run) => {
+    run.invocations.set(-1, { name: 'submit-sidelined', startedAt: 1, payments: '', repeated: '' })
+    run.bankPosts.push({ ...run.bankPosts[0], by: -1 })
+  },
   '43 a debit is submitted after ten minutes': ({ bankPosts }) => {
     bankPosts[0].at += 700_000
   },
