@@ -5,17 +5,22 @@ import { findDebit } from '../store/debits/debits.ts'
 import { expire } from './expire.ts'
 
 /**
- * Expires a debit for the sweep, which has no message that SQS repeats. After a fault, the submission of a
- * debit that another worker has ended is repeated, which queries the bank again ({@link recoverCompletion}).
+ * Expires a debit for the sweep, which has no message that SQS repeats. After a fault, a message repeats the
+ * timeout, or the submission of a debit that another worker has ended, which queries the bank again
+ * ({@link recoverCompletion}): the sweep may have read that the debit is completed.
  */
 export const expireOverdue = async (...request: Parameters<typeof expire>): Promise<void> => {
   try {
     await expire(...request)
   } catch (error) {
-    const [{ facts }] = request
-    const current = await findDebit(facts.reference)
-    if (current && !isOpen(current.status))
-      await sendAllOrThrow([submission(facts, { resubmission: true })])
+    const [{ facts }, phase] = request
+    const { reference } = facts
+    const current = await findDebit(reference)
+    await sendAllOrThrow([
+      current && isOpen(current.status)
+        ? { queue: 'expiries', message: { reference, phase }, group: reference }
+        : submission(facts, { resubmission: true }),
+    ])
     throw error
   }
 }
