@@ -3,18 +3,19 @@ import { clocks } from '../../shared/domain/debits/timeouts.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
-import { expire } from '../../shared/sweep/expire.ts'
+import { expire, recoverCompletion } from '../../shared/sweep/expire.ts'
 
 /** Fails a debit when a timeout fires and still applies (docs/api.md#timeouts). */
 export const expireDebit = (runtime: Runtime) =>
-  consumer('expiries', async ({ reference, phase }, messageId) => {
+  consumer('expiries', async ({ reference, phase }, messageId, { repeated }) => {
     const debit = await findDebit(reference)
     if (!debit) return
     const at = runtime.now()
     const due = deadline(debit, phase, clocks(environment.timeScale))
+    const cause = { at, by: 'job:expire-debit', requestId: messageId }
+    if (!due && repeated) await recoverCompletion(debit, cause, runtime)
     if (!due) return
     if (due > at) throw new Error(`The ${phase} timeout of ${reference} is not due`)
-    const cause = { at, by: 'job:expire-debit', requestId: messageId }
     await expire(debit, phase, cause, runtime)
   })
 

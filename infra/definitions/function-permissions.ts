@@ -248,7 +248,7 @@ const rows = {
     work: ['SETTLE#*'],
   }),
   'reconcile-part': merge(reconciles, sealsDays),
-  sweep: sweeps,
+  sweep: merge(sweeps, { sends: ['expiries'] }),
 } as const satisfies Record<OperationName, Permissions> & Record<string, Permissions>
 
 export type FunctionName = keyof typeof rows

@@ -54,7 +54,10 @@ const request = async (
 const rejection = (code: FailureCode) =>
   ({ kind: 'rejected', code, message: failureMessages[code] }) as const
 
-/** Accepts a debit and reports its outcome 30 s later in a delayed message. Stores nothing else. */
+/**
+ * Accepts a debit and reports its outcome 30 s later in a delayed message. Stores nothing else, so a repeat
+ * counts the customer's prompts again.
+ */
 export const sandboxConnector = ({ reportLater, ...config }: ConnectorConfig): Connector => ({
   submit: async (submission, mayPrompt): Promise<SubmissionResult> => {
     const { as, code } = (await request(submission.bank, config)) ?? {}

@@ -31,7 +31,7 @@ import { wait } from '../store/banks/waiting.ts'
 import { findDebit } from '../store/debits/debits.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
-import { expire } from '../sweep/expire.ts'
+import { expire, recoverCompletion } from '../sweep/expire.ts'
 import { mayPrompt, refuseTooManyPrompts } from './prompts.ts'
 
 /** A reply after this time is slow (docs/bank-protocol.md#time-limits). */
@@ -75,15 +75,18 @@ export const newSubmitter = (
 
   return async (request: SubmissionRequest): Promise<Sidelined | undefined> => {
     const debit = await findDebit(request.reference)
-    if (!debit || !isUnsubmitted(debit.status)) return undefined
+    if (!debit) return undefined
     const { bank } = debit.facts
     const { requestId } = request
     const at = runtime.now()
+    const job = { at, by: 'job:submit-to-bank', requestId }
+    if (request.repeated) await recoverCompletion(debit, job, runtime)
+    if (!isUnsubmitted(debit.status)) return undefined
     const timeouts = clocks(environment.timeScale)
     const due = deadline(debit, 'processing', timeouts)
     if (due && due <= at) {
       // A customer must never be debited for a charge that has timed out.
-      await expire(debit, 'processing', { at, by: 'job:submit-to-bank', requestId }, runtime)
+      await expire(debit, 'processing', job, runtime)
       return undefined
     }
     if (!mayBeSubmitted(debit, at, timeouts)) return undefined

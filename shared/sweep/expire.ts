@@ -11,6 +11,7 @@ import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
 import { connectionConfig } from '../store/banks/connector-settings.ts'
+import { findExceptions } from '../store/debits/exceptions.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { findRestore } from '../store/operator/restores.ts'
 
@@ -48,6 +49,21 @@ export const expire = async (
     await recordCompletion(debit, outcome, { refusal: result, cause: ofBank, status })
   }
   return result
+}
+
+/**
+ * Queries the bank of a failed debit again: an earlier worker may have read that it is completed, without
+ * storing that.
+ */
+export const recoverCompletion = async (
+  debit: Debit,
+  cause: Cause,
+  runtime: Parameters<typeof expire>[3],
+): Promise<void> => {
+  if (debit.status !== 'failed') return
+  const exceptions = await findExceptions(debit.facts.reference)
+  if (exceptions.some(({ kind }) => kind === 'late_completion')) return
+  await expire(debit, 'processing', cause, runtime)
 }
 
 /** Returns undefined if the bank has no connector, no usable reply or no outcome yet. */

@@ -33,7 +33,7 @@ import {
 } from '../store/work-index.ts'
 import { settlementEvent } from '../views/webhook-payload.ts'
 import { sweepErasure } from './erasure.ts'
-import { expire } from './expire.ts'
+import { expireOverdue } from './expire-overdue.ts'
 import { expectedOfRun } from './reconciliation.ts'
 import { type CheckedDebit, graceElapsed, logFault, repairEvents } from './repair.ts'
 
@@ -126,20 +126,23 @@ const sweepDebit = async (
     const phase = overduePhase(debit, runtime.now())
     if (phase) {
       const cause = { at: runtime.now(), by: 'job:sweep', requestId: runtime.newId() }
-      await expire(debit, phase, cause, runtime)
+      await expireOverdue(debit, phase, cause, runtime)
       return undefined
     }
   }
   return { debit, deliveries, item }
 }
 
-const deadlineOf = (debit: Debit, phase: Phase): Date | undefined =>
-  deadline(debit, phase, clocks(environment.timeScale))
+/** Returns when the sweep may expire a debit itself. */
+const sweptAt = (debit: Debit, phase: Phase): Date | undefined => {
+  const due = deadline(debit, phase, clocks(environment.timeScale))
+  return due && secondsAfter(due, TIMER_SECONDS)
+}
 
 const overduePhase = (debit: Debit, now: Date): Phase | undefined =>
   PHASES.find((phase) => {
-    const due = deadlineOf(debit, phase)
-    return due !== undefined && due <= now
+    const at = sweptAt(debit, phase)
+    return at !== undefined && at <= now
   })
 
 /** The longest time between two queries about a payout or refund in progress. */
@@ -156,9 +159,7 @@ export const nextSweep = (debit: Debit, wasMissing: boolean, now: Date): Date | 
   const since = debit.history.at(-1)?.at ?? now
   const times = [
     ...(wasMissing || !graceElapsed(since, now) ? [doubled(since, now)] : []),
-    ...PHASES.flatMap((phase) => deadlineOf(debit, phase) ?? []).map((due) =>
-      secondsAfter(due, TIMER_SECONDS),
-    ),
+    ...PHASES.flatMap((phase) => sweptAt(debit, phase) ?? []),
   ]
   const [next] = times.sort((a, b) => a.getTime() - b.getTime())
   return next && next <= now ? nextRun(now) : next

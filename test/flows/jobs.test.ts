@@ -1,7 +1,9 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { refuseCalls } from '../../sandbox/aws/sdk.ts'
 import type { Changes, Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
 import { dayAfter, dayOf, startOf } from '../../shared/domain/time.ts'
 import { newDelivery, redeliver } from '../../shared/domain/webhooks/delivery.ts'
@@ -28,6 +30,7 @@ import { createProvider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { granted } from '../support/refused.ts'
 import { type Shown, testInProcess, useService } from '../support/running-service.ts'
+import { sqsEvent } from '../support/sqs-event.ts'
 
 /** Jobs that are started by their messages alone, and the sweep and repair of lost messages. */
 
@@ -152,23 +155,61 @@ test('the sweep queries the bank before it fails a debit whose timers never fire
   expect([status, history.at(-1).by]).toEqual(['completed', 'bank:HTB'])
 })
 
-test('a completion that the bank replies is stored as late if another worker has just failed the debit', async () => {
+/** Starts a job for a debit that another worker fails while the bank replies that it is completed. */
+const expireOvertaken = async (start: (reference: string) => Promise<unknown>) => {
   const chargedAt = new Date(Date.now() - 700_000)
   const atBank = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
   const processing = moved(pendingDebit({ bank: atBank }, chargedAt), 'processing', chargedAt)
-  const { reference, uuid } = processing.facts
-  await writeDebit(processing)
+  const { reference, uuid, provider } = processing.facts
+  await writeDebit(processing, {
+    byStatus: keys.debits(provider, 'open'),
+    ...dueAttributes(keys.debit(reference), chargedAt),
+  })
   const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LOST', status: 'completed' }
   bank.outcomes.set(uuid, async () => {
     await writeDebit(moved(processing, 'failed', new Date()))
     return outcome
   })
-  await service.runJob('expire-debit', { reference, phase: 'processing' })
+  await start(reference)
   expect((await service.show(reference)).status).toBe('failed')
-  const [exception, ...others] = await findExceptions(reference)
+  return reference
+}
+
+const expectLateCompletion = async (reference: string) => {
+  const [exception, ...others] = await findExceptions(reference as Reference)
   expect(exception).toMatchObject({ kind: 'late_completion', by: 'bank:HTB', status: 'failed' })
   expect(JSON.parse(exception?.report ?? '')).toMatchObject({ bank_reference: 'HTB-LOST' })
   expect(others).toEqual([])
+}
+
+const expireDebit = (reference: string) =>
+  service.runJob('expire-debit', { reference, phase: 'processing' })
+
+test('a completion that the bank replies is stored as late if another worker has just failed the debit', async () => {
+  await expectLateCompletion(await expireOvertaken(expireDebit))
+})
+
+/** Refuses the first write of an exception. */
+const refuseException = () => {
+  let isRefused = false
+  refuseCalls(({ input }) => {
+    const { sk = '' } = (input.Item ?? {}) as { sk?: string }
+    if (isRefused || !sk.startsWith('EXCEPTION#')) return undefined
+    isRefused = true
+    return new Error('No exception is written')
+  })
+  onTestFinished(() => refuseCalls(() => undefined))
+}
+
+testInProcess.each([
+  ['expire-debit', expireDebit],
+  ['sweep', () => service.runJob('sweep')],
+])('a late completion that %s cannot store is queried again', async (job, start) => {
+  refuseException()
+  const reference = await expireOvertaken(start)
+  const again = sqsEvent('expiries', [{ reference, phase: 'processing' }], () => 2)
+  if (job === 'expire-debit') await service.invoke(job, again)
+  await eventually(() => expectLateCompletion(reference))
 })
 
 test('the sweep continues an abandoned build, also when its stream record was lost', async () => {

@@ -227,6 +227,16 @@ test('a debit whose events cannot be repaired is delayed, but not beyond its dea
   expect(await statusOf(debit)).toBe('failed')
 })
 
+test('a run after a fault leaves a debit to its timers until 15 seconds after the deadline', async () => {
+  // Its first timeout was a second before.
+  const debit = followed({}, inSeconds(-6))
+  await run()
+  expect(await statusOf(debit)).toBe('processing')
+  expect(await dueOf(keys.debit(debit.facts.reference))).toBe(inSeconds(8).toISOString())
+  await run(inSeconds(8))
+  expect(await statusOf(debit)).toBe('failed')
+})
+
 test.each([
   ['whose delivery cannot be written is in the next sweep, too', true, -200],
   ['is swept once', false, -150],

@@ -61,7 +61,12 @@ export const tableCalls = ({ perform: run, effects, faults, random, clock, isOut
     let input = sent
     const writes = (input.TransactItems as unknown[] | undefined)?.length
     const isWrite = !READS.test(name)
-    if (isOut(input) || faults.strikes('table throttled')) {
+    const isBySweep = isWrite && effects.acting()?.worker.name === 'sweep'
+    if (
+      isOut(input) ||
+      faults.strikes('table throttled') ||
+      (isBySweep && faults.strikes('sweep throttled'))
+    ) {
       throw writes && isWrite ? throttledTransaction(writes, random) : throttled()
     }
     if (isWrite && faults.strikes('table conflict')) throw conflicting(writes, random)

@@ -30,6 +30,7 @@ import { restoresHold } from './restores.ts'
 import { sealedDaysVerify } from './sealed-days.ts'
 import * as sentMoney from './sent-money.ts'
 import * as settings from './settings.ts'
+import { passedDebitsAreWhole } from './sweeps.ts'
 import * as tenancy from './tenancy.ts'
 
 /**
@@ -85,7 +86,7 @@ const rules = {
   56: 'an exception that an operator closed stays closed',
   57: 'settings change only by operators, and in time',
   58: 'a change of a webhook loses no event that was subscribed at its time',
-  59: 'the sweep repairs only what faults have lost',
+  59: 'the sweep repairs what faults have lost, and nothing else',
   60: 'no bank receives a request for nothing',
   61: 'a batch is paid after its reports exist',
   62: 'without faults, work is done in seconds',
@@ -158,7 +159,7 @@ const checks: Record<keyof typeof rules, readonly Check[]> = {
   56: [decisions.closedExceptionsStayClosed],
   57: [...Object.values(settings)],
   58: [deliveries.subscribedEventsHaveDeliveries],
-  59: [net.repairsAreExplained],
+  59: [net.repairsAreExplained, passedDebitsAreWhole],
   60: [sentMoney.sentAmountsArePositive],
   61: [sentMoney.reportsPrecedePayouts],
   62: [net.workIsPrompt, net.timeoutsArePrompt],

@@ -1,6 +1,6 @@
 import type { Shows } from '../../../shared/domain/complete.ts'
 import type { Submission } from '../../../shared/domain/debits/submission.ts'
-import type { BankPost } from '../engine/observations.ts'
+import type { BankPost, Observations } from '../engine/observations.ts'
 import { expectations } from './lifecycle.ts'
 import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
 import { differing } from './payload.ts'
@@ -59,6 +59,22 @@ const checkSubmission = (
   if ((changes[0]?.at ?? Infinity) > at) report(item.reference, 'was submitted before it existed')
 }
 
+/**
+ * Reports whether a sidelined submission follows one that got no reply. A copy of the first message does not, if
+ * the bank was slow by then.
+ */
+const followsAttempt = (
+  reference: string,
+  first: BankPost | undefined,
+  { invocations, strikes }: Observations,
+): boolean => {
+  const { name, isFinished } = invocations.get(first?.by ?? 0) ?? {}
+  const isCopied = strikes.some(
+    ({ about }) => about.includes(reference) && !about.startsWith('submit-to-bank'),
+  )
+  return name === 'submit-to-bank' && isFinished === true && !isCopied
+}
+
 /** Reports whether an invocation may send without a query: it starts the payout or refund, and no restore undid another start. */
 const isFirst = (
   { path, idempotencyKey, body, by, at }: BankPost,
@@ -69,8 +85,10 @@ const isFirst = (
   const restoredAt = restoreOf(index)?.reply?.at ?? Infinity
   if (first && first.at < restoredAt && restoredAt < startOf(by, at)) return false
   if (path === '/submissions') {
-    const { repeated } = observations.invocations.get(by ?? 0) ?? {}
-    return repeated?.includes(String(body.reference)) === false
+    const { name, repeated } = observations.invocations.get(by ?? 0) ?? {}
+    const reference = String(body.reference)
+    if (name === 'submit-sidelined' && followsAttempt(reference, first, observations)) return false
+    return repeated?.includes(reference) === false
   }
   const debit = byUuid.get(String(body.debit_uuid))
   const changes =

@@ -23,6 +23,9 @@ const LASTING = 'feeSchedule sealedAt totals completedFrom reportedAt completedA
   ' ',
 )
 
+/** Members of a payout, which stay from its start until its end. */
+const PAYOUT = 'paid paidTo offsets processedAt'.split(' ')
+
 const contents = ({ work, due, ...batch }: raw.RawBatch): object => batch
 
 export const contentsStay: Check = ({ batches, chunkChanges }, report) => {
@@ -49,6 +52,9 @@ const checkStep = (change: raw.ChangeOf<raw.RawBatch>, report: Reporter): void =
   const other = [
     ...FIXED.filter((name) => before[name] !== after[name]),
     ...LASTING.filter((name) => !isDeepStrictEqual(before[name] ?? after[name], after[name])),
+    ...(before.status === 'processing' && after.status !== 'failed' ? PAYOUT : []).filter(
+      (name) => !isDeepStrictEqual(before[name], after[name]),
+    ),
   ]
   if (other.length > 0) report(about, `another ${other}`)
   if (before.status === 'completed' && !isDeepStrictEqual(contents(before), contents(after)))

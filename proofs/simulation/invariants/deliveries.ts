@@ -144,6 +144,8 @@ const checkAttempts = (
     if (after.attemptsMax > allowed) {
       report(key, `change ${sequence} allows ${after.attemptsMax} attempts, not ${allowed}`)
     }
+    if (after.nextAttemptAt && after.attemptCount >= after.attemptsMax)
+      report(key, `change ${sequence} makes an attempt due that it does not allow`)
     if (made < 0 || made > 1) report(key, `change ${sequence} counts ${made} attempts`)
     if (before?.deliveredAt && after.deliveredAt !== before.deliveredAt)
       report(key, `change ${sequence} changes the time of its first success`)

@@ -1,6 +1,7 @@
 import type { Observations, Strike } from '../engine/observations.ts'
 import { isSubscribed } from './deliveries.ts'
-import type { Check, DebitHistory, ObservationIndex } from './observation-index.ts'
+import type { Check, ObservationIndex } from './observation-index.ts'
+import { clockOf } from './outcomes.ts'
 import type { ChangeOf, RawDebit } from './raw-items.ts'
 import { MINUTE_MS, SECOND_MS, uuidOf } from './time-and-money.ts'
 
@@ -30,8 +31,11 @@ const lossOf = Object.fromEntries(
 const workIn = (queue: string): Work =>
   queue === 'recoveries' ? 'webhooks' : (namesOf.find((work) => queue.startsWith(work)) ?? 'feeds')
 
-/** Work that the sweep did, and the words of which a fault that lost it must name one. */
-type Repair = { at: number; work: Work; about: string; subjects: readonly string[] }
+/**
+ * Work that the sweep did, the event that it published, and the words of which a fault that lost it must
+ * name one.
+ */
+type Repair = { at: number; work: Work; about: string; subjects: readonly string[]; event?: string }
 
 type Body = Partial<Record<'reference' | 'batch' | 'provider' | 'run' | 'part', string>>
 
@@ -95,12 +99,14 @@ const repairsIn = (index: ObservationIndex): Repair[] => {
     return [{ at, work, about: text, subjects: [...Object.values(body).map(String), APPROVED] }]
   })
   const written = observations.changes.filter(isBySweep).flatMap(({ at, before, after }) => {
-    if (after?.entity === 'delivery' && !before)
-      return [about('webhooks', at, String(after.reference))]
+    if (after?.entity === 'delivery' && !before) {
+      const event = `${after.reference}#${after.n}`
+      return [{ ...about('webhooks', at, String(after.reference)), event }]
+    }
     if (after?.entity === 'feed-page') {
       const { length } = (before?.entries ?? []) as string[]
       const added = (after.entries as string[]).slice(length)
-      return added.map((key) => about('feeds', at, key.split('#')[0] ?? ''))
+      return added.map((event) => ({ ...about('feeds', at, event.split('#')[0] ?? ''), event }))
     }
     const isEnded = after?.entity === 'debit' && before?.status !== after.status
     return isEnded ? [about('expiries', at, String(after.reference))] : []
@@ -134,6 +140,7 @@ const HARMLESS = new Set<Strike['name']>([
   'slow settlement',
   'record twice',
   'timer twice',
+  'bank pays late',
 ] as const)
 
 const strikesByWord = (strikes: readonly Strike[]): Map<string, Strike[]> => {
@@ -164,12 +171,17 @@ const losses = (observations: Observations) => {
     ) || isPaused(observations, until)
 }
 
-/** 59: each repair by the sweep follows a fault that lost this work. */
+/** The time in which the usual work publishes an event. */
+const GRACE_MS = 2 * MINUTE_MS
+
+/** 59: each repair by the sweep follows a fault that lost this work, and is not hasty. */
 export const repairsAreExplained: Check = (index, report) => {
-  const { observations } = index
+  const { observations, events } = index
   const repairs = isDrawn(observations) ? repairsIn(index) : []
   const isLost = losses(observations)
-  for (const { at, work, about, subjects } of repairs) {
+  for (const { at, work, about, subjects, event = '' } of repairs) {
+    const age = at - (events.get(event)?.writtenAt ?? 0)
+    if (age < GRACE_MS - observations.setup.skew) report(event, `was repaired after ${age} ms`)
     if (isLost(work, subjects, at)) continue
     report(
       about,
@@ -192,27 +204,15 @@ const quietIn = ({ strikes, setup }: Observations) => {
 const SUBMITTED_MS = 2 * SECOND_MS
 const POSTED_MS = 5 * SECOND_MS
 const EXPIRED_MS = 20 * SECOND_MS
-const CLOCKS: Record<string, number> = {
-  'Transaction timeout': 5 * MINUTE_MS,
-  'Bank processing timeout': 10 * MINUTE_MS,
-}
-
-/** Returns the end of a debit by a timeout, and the clock that it ended and its start. */
-const timeoutOf = ({ entries, createdAt }: DebitHistory) => {
-  const failed = entries.find(({ set }) => set.errorCode === 'timeout')
-  const clock = CLOCKS[failed?.set.errorMessage ?? '']
-  const isApproval = clock === 5 * MINUTE_MS
-  const since = isApproval ? entries.find(({ type }) => type === 'processing')?.at : createdAt
-  return { failed, clock, since }
-}
 
 /** 62: a timeout that no fault struck is on time, whatever struck its submission. */
 export const timeoutsArePrompt: Check = ({ observations, debits }, report) => {
   if (!isDrawn(observations)) return
   const isLost = losses(observations)
   for (const [reference, debit] of debits) {
-    const { failed, clock, since } = timeoutOf(debit)
-    if (!failed || clock === undefined || since === undefined) continue
+    const failed = debit.entries.find(({ set }) => set.errorCode === 'timeout')
+    if (!failed) continue
+    const { clock = 0, since = failed.at } = clockOf(failed, debit)
     const late = failed.at - since - clock
     const subjects = [reference, `${debit.uuid}-approval`, `${debit.uuid}-processing`]
     if (late > EXPIRED_MS + 2 * observations.setup.skew && !isLost('expiries', subjects, failed.at))
@@ -220,7 +220,7 @@ export const timeoutsArePrompt: Check = ({ observations, debits }, report) => {
   }
 }
 
-/** 62: where no fault struck, submissions, first attempts and timeouts are on time. */
+/** 62: where no fault struck, submissions and first attempts are on time. */
 export const workIsPrompt: Check = (index, report) => {
   const { observations, debits, bankPostsOf, events, postsOf, timeline } = index
   if (!isDrawn(observations)) return
@@ -239,9 +239,6 @@ export const workIsPrompt: Check = (index, report) => {
       bankPostsOf.get(debit.uuid)?.[0]?.at,
       SUBMITTED_MS,
     ])
-    const { failed, clock = 0, since } = timeoutOf(debit)
-    if (failed && since !== undefined)
-      check(`the timeout of ${reference}`, since + clock, [failed.at, EXPIRED_MS])
   }
   for (const [key, { provider, type, writtenAt }] of events) {
     const hooks = timeline.during('webhook', provider, writtenAt - MINUTE_MS, writtenAt + MINUTE_MS)

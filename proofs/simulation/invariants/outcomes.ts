@@ -51,9 +51,17 @@ export const debitsEndInTime: Check = (index, report) => {
   }
 }
 
-const MESSAGES: Record<string, number> = {
+const CLOCKS: Record<string, number> = {
   'Transaction timeout': APPROVAL_MS,
   'Bank processing timeout': PROCESSING_MS,
+}
+
+/** Returns the clock that a timeout names, and its start. */
+export const clockOf = ({ set }: Entry, { entries, createdAt }: DebitHistory) => {
+  const clock = CLOCKS[set.errorMessage ?? '']
+  const isApproval = clock === APPROVAL_MS
+  const since = isApproval ? entries.find(typeIs('processing'))?.at : createdAt
+  return { clock, isApproval, since }
 }
 
 export const failuresHaveMessages: Check = ({ debits }, report) => {
@@ -73,15 +81,10 @@ export const failuresHaveMessages: Check = ({ debits }, report) => {
   }
 }
 
-const checkTimeout = (
-  failed: Entry,
-  { item, entries, createdAt }: DebitHistory,
-  report: Reporter,
-) => {
-  const { errorMessage = '', errorCode } = failed.set
-  const clock = MESSAGES[errorMessage]
-  const isApproval = clock === APPROVAL_MS
-  const since = isApproval ? entries.find(typeIs('processing'))?.at : createdAt
+const checkTimeout = (failed: Entry, debit: DebitHistory, report: Reporter) => {
+  const { errorMessage, errorCode } = failed.set
+  const { item } = debit
+  const { clock, isApproval, since } = clockOf(failed, debit)
   if (clock === undefined || errorCode !== 'timeout') {
     report(item.reference, `timed out as ${errorCode}, ${errorMessage}`)
   } else if (since === undefined || (isApproval && item.approval)) {

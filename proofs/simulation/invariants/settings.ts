@@ -76,6 +76,7 @@ const DISABLED = 1403
 /** 57: a revoked or unsigned request is refused, and that of a disabled provider; others are not. */
 export const credentialsDecide: Check = ({ observations, timeline }, report) => {
   const { skew, staleMs } = observations.setup
+  const keyless = observations.strikes.filter(({ name }) => name === 'sealing key missing')
   for (const { name, caller, token, secret, at, reply } of observations.calls) {
     if (!caller || !token || !reply || reply.status === 429 || reply.status >= 500) continue
     const about = `${name} of ${caller.id} at ${new Date(at).toISOString()}`
@@ -87,8 +88,13 @@ export const credentialsDecide: Check = ({ observations, timeline }, report) => 
     const isUnsigned = !secrets.some((one) => isAccepted(one, secret, at - staleMs - skew))
     // An inactive bank may call.
     const isDisabled = caller.kind === 'provider' && !active.includes(true)
+    // Without a key, no signature is right; a function caches that no key opened the secret.
+    const isKeyless = keyless.some(
+      (one) => one.by === name && one.at >= at - staleMs && one.at <= reply.at,
+    )
     const mayBeRefused =
-      valid.includes(false) || secrets.some((one) => isRejected(one, secret, reply.at + skew))
+      valid.includes(false) ||
+      secrets.some((one) => isRejected(one, secret, reply.at + skew) || (one && isKeyless))
     const isServed = !isRefused && !isSuspended
     if (isServed && isUnsigned) report(about, 'was served without its signature')
     if (isServed && isDisabled) report(about, 'was served while disabled')

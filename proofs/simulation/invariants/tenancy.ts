@@ -54,15 +54,15 @@ export const repliesNameOwnObjects: Check = ({ observations, debits, batches }, 
 }
 
 const PAGE = 100
-/** An index is at most a minute late. */
-const SETTLED_MS = 5 * MINUTE_MS
+/** Providers read a page of each list in the last half hour; they try a credential with a page of one. */
+const READ_MS = 30 * MINUTE_MS
 
 export const listsAreComplete: Check = ({ observations, debits, batches }, report) => {
   const { calls, setup } = observations
   const objects = { 'list-debit-requests': debits, 'list-settlements': batches }
   for (const { name, caller, reply, at } of calls) {
     const listed = objects[name as keyof typeof objects]
-    if (!listed || reply?.status !== 200 || at < setup.healedAt + SETTLED_MS) continue
+    if (!listed || reply?.status !== 200 || at < setup.endedAt - READ_MS) continue
     const owned = [...listed.values()].filter(({ item }) => item.provider === caller?.id)
     const { data } = membersOf(reply.body)
     const found = Array.isArray(data) ? data.length : 0

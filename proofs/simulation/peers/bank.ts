@@ -166,8 +166,13 @@ const newRecords = (deps: Deps, record: RecordQuery) => {
     const { headers, body: raw, by } = sent
     const key = String(headers['x-idempotency-key'])
     const body = JSON.parse(raw) as Record<string, unknown>
-    const isNew = !known.has(key)
-    const isAgain = !isNew && !deps.isIdempotent
+    const first = known.get(key)
+    const isNew = first === undefined
+    // Two workers that query before either has sent need the key: no query shows them each other.
+    const isUnseen = deps.queries.some(
+      (query) => query.uuid === key && query.by === by && query.at < (first?.at ?? 0),
+    )
+    const isAgain = !isNew && !deps.isIdempotent && !isUnseen
     const verdict = isNew ? decide(path, body) : resultOf(key)
     const post: BankPost = {
       at: clock.now(),

@@ -67,7 +67,12 @@ const banks = ({
     }
   }
   const onPayment = inTurn(scenario.payments)
-  const onQuery = inTurn(scenario.endings)
+  // A bank whose connector operators remove meanwhile could not end a payment.
+  const isLate =
+    scenario.faults.has('bank pays late') &&
+    !scenario.changes.some(({ verb }) => verb === 'connector remove')
+  const ending = inTurn(scenario.endings.filter((one) => !isLate || one !== 'underway'))
+  const onQuery = () => (isLate && faults.strikes('bank pays late') ? 'underway' : ending())
   return bankNames.flatMap((id) => {
     const bank = newBank({
       id,
@@ -82,9 +87,9 @@ const banks = ({
       isOut: outage(),
       outcomeOf: clients.outcomeOf,
       onSubmission: ({ narration }) => clients.named(narration)?.verdict ?? 'rejected',
-      onAccepted: ({ narration, uuid, amount }) => {
-        const script = clients.named(narration)
-        if (script) clients.accepted(script, String(uuid), amount)
+      onAccepted: (body) => {
+        const script = clients.named(body.narration)
+        if (script) clients.accepted(script, body)
       },
       onPayment,
       onRefund: inTurn(scenario.payments),

@@ -90,6 +90,17 @@ const requestReversal = async (
   await ask(otherProvider(script))
 }
 
+/** Records an outcome that the bank reported by telephone. */
+const recordOutcome = (
+  { operators }: Deps,
+  { number }: DebitScript,
+  reference: string,
+  verb: 'complete' | 'fail',
+): Promise<unknown> => {
+  const options = { reference, 'bank-reference': `T-${number}`, reason: 'Declined' }
+  return operators.operate('debit', verb, options)
+}
+
 /** The provider of a debit, and the operator who serves it. */
 const newProviders = (deps: Deps) => {
   const { api, operators, clock, random } = deps
@@ -114,12 +125,10 @@ const newProviders = (deps: Deps) => {
     if (done?.reply?.status === 200) reversals.push({ at: clock.now(), options })
   }
 
-  /** Records an outcome that the bank reported by telephone. */
-  const recordOutcome = async (script: DebitScript, reference: string): Promise<void> => {
+  const recordManual = async (script: DebitScript, reference: string): Promise<void> => {
     if (!script.manual) return
     await api.until(script.at + script.manual.afterSeconds * 1000)
-    const options = { reference, 'bank-reference': `T-${script.number}`, reason: 'Declined' }
-    await operators.operate('debit', script.manual.verb, options)
+    await recordOutcome(deps, script, reference, script.manual.verb)
   }
 
   const redeliver = async (script: DebitScript, reference: string): Promise<void> => {
@@ -151,7 +160,7 @@ const newProviders = (deps: Deps) => {
       await Promise.all([
         call(script, data.reference),
         reverse(script, data.reference),
-        recordOutcome(script, data.reference),
+        recordManual(script, data.reference),
         redeliver(script, data.reference),
         requestReversal(deps, script, data.reference),
       ])
@@ -194,8 +203,8 @@ const sendReport = async (
 export const newClients = (deps: Deps) => {
   const { api, clock, books } = deps
   const byNumber = new Map<number, DebitScript>()
-  /** When the bank accepted each debit, by uuid. */
-  const acceptedAt = new Map<string, { script: DebitScript; at: number }>()
+  /** The debits that banks have accepted, by uuid. */
+  const accepted = new Map<string, { script: DebitScript; reference: string; at: number }>()
   const providers = newProviders(deps)
   return {
     named: (narration: unknown): DebitScript | undefined =>
@@ -205,22 +214,29 @@ export const newClients = (deps: Deps) => {
       return providers.charge(script)
     },
     reversedSince: providers.reversedSince,
-    /** Returns the final report that is due by now. */
+    /** Returns the final report that is due by now, for a reply that an operator may overtake. */
     outcomeOf: (uuid: string): ScriptedReport | undefined => {
-      const accepted = acceptedAt.get(uuid)
-      return accepted?.script.reports
+      const { script, reference = '', at = 0 } = accepted.get(uuid) ?? {}
+      const outcome = script?.reports
         .filter(({ status }) => status !== 'approved')
-        .filter(({ afterSeconds }) => accepted.at + afterSeconds * 1000 <= clock.now())
+        .filter(({ afterSeconds }) => at + afterSeconds * 1000 <= clock.now())
         .toSorted((one, other) => one.afterSeconds - other.afterSeconds)[0]
+      if (script?.isOvertaken && outcome?.status === 'completed')
+        void recordOutcome(deps, script, reference, 'fail')
+      return outcome
     },
-    /** Schedules the reports on an accepted debit, and what its bank does. */
-    accepted: (script: DebitScript, uuid: string, amount: unknown): void => {
-      acceptedAt.set(uuid, { script, at: clock.now() })
+    /**
+     * Schedules the reports on an accepted debit, and what its bank does.
+     * @param body the submission
+     */
+    accepted: (script: DebitScript, body: Record<string, unknown>): void => {
+      const uuid = String(body.uuid)
+      accepted.set(uuid, { script, reference: String(body.reference), at: clock.now() })
       const { afterSeconds } = books.trueCompletion(script.reports) ?? {}
       if (afterSeconds !== undefined) {
         void api
           .sleep(afterSeconds * 1000)
-          .then(() => books.write('debit', script.bank, uuid, amount))
+          .then(() => books.write('debit', script.bank, uuid, body.amount))
       }
       for (const n of script.reports.keys()) void sendReport(deps, { script, uuid, n })
     },

@@ -142,4 +142,5 @@ export const drawScript = (
         },
       }
     : {}),
+  isOvertaken: random.happens(0.3),
 })

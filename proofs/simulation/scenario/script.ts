@@ -64,4 +64,6 @@ export type DebitScript = {
   /** When the provider asks to reverse it. */
   requested: number | undefined
   manual?: { afterSeconds: number; verb: 'complete' | 'fail' }
+  /** Whether an operator fails it while its bank replies to a query that it is completed. */
+  isOvertaken?: boolean
 }

@@ -83,10 +83,7 @@ const falsifications: Record<string, (run: Run) => unknown> = {
       page.entries = page.entries.filter((key: string) => key !== `${reference}#3`)
     }
   },
-  '15 a delivery never ends': (run) => {
-    const { reference } = debit(run, 'settled')
-    Object.assign(itemOf(run, { entity: 'delivery', reference, n: 3 }), { status: 'failed' })
-  },
+  '15 a delivery never ends': (run) => Object.assign(completedDelivery(run), { status: 'failed' }),
   '15 a redelivery makes nothing due': (run) => {
     const { reference } = debit(run, 'settled')
     operate(run, 'delivery', 'redeliver', {}, { reference, id: 3 })
@@ -124,6 +121,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
   '26 the sums of a sealed batch change': (run) =>
     append(run, batch(run), { totals: { ...batch(run).totals, net: 0 } }),
+  '26 the amount of a payout in progress changes': (run) => {
+    const steps = changesOf(run, batch(run))
+    steps.find(({ after }) => after.status === 'completed').after.paid += 1
+  },
   '28 a debit is settled on its own day': (run) =>
     rewrite(run, batch(run), { date: dayOf(entry(run, 'settled', 'completed').at) }),
   '29 a debit has a fee that its bank did not report': (run) => {
@@ -158,6 +159,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     run.calls.at(-1).reply.at = post.at + 1
     run.invocations.set(-1, { startedAt: post.at + 2, payments: '', repeated: '' })
     run.bankPosts.push({ ...post, at: post.at + 2, by: -1 })
+  },
+  '43 a sidelined submission follows one without a reply, but no query': (run) => {
+    run.invocations.set(-1, { name: 'submit-sidelined', startedAt: 1, payments: '', repeated: '' })
+    run.bankPosts.push({ ...run.bankPosts[0], by: -1 })
   },
   '43 a debit is submitted after ten minutes': ({ bankPosts }) => {
     bankPosts[0].at += 700_000
@@ -258,15 +263,17 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     operate(run, 'credential', 'revoke', { token: charges(run)[0].token }),
   '57 a disabled provider charges': (run) =>
     operate(run, 'provider', 'disable', { provider: 'amber' }),
+  '57 a request that needs no signature is refused while no sealing key is found': (run) => {
+    const [{ at, reply }] = charges(run)
+    reply.status = 401
+    run.strikes.push({ at, name: 'sealing key missing', by: 'charge', about: '' })
+  },
   '57 an inactive bank is charged': (run) => operate(run, 'bank', 'disable', { bank: 'HBA' }),
   '57 a bank is queried at another URL': ({ queries }) =>
     Object.assign(queries[0], { url: 'https://hbb.simulated.example' }),
   '57 a bank gets another account': ({ bankPosts }) =>
     Object.assign(bankPosts[0].body, { account_number: '1' }),
-  '58 an event has no delivery': (run) => {
-    const { reference } = debit(run, 'settled')
-    remove(run, itemOf(run, { entity: 'delivery', reference, n: 3 }))
-  },
+  '58 an event has no delivery': (run) => remove(run, completedDelivery(run)),
   '59 the sweep sends a message that no fault lost': (run) => {
     const body = JSON.stringify({ reference: debit(run, 'settled').reference })
     run.repairs.push({ at: run.setup.healedAt, queue: 'submissions', body })
@@ -274,6 +281,18 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '59 the sweep ends a debit whose timer was not lost': (run) => {
     const writes = changesOf(run, debit(run, 'expired'))
     Object.assign(writes.find(({ after }) => after.status === 'failed').by, { name: 'sweep' })
+  },
+  '59 the sweep repairs an event after a second': (run) => {
+    const { at } = entry(run, 'settled', 'completed')
+    const [created] = changesOf(run, completedDelivery(run))
+    run.changes.push({ ...created, at: at + 1_000, by: { name: 'sweep', invocation: 0 } })
+  },
+  '59 the sweep passes a debit whose event has no delivery': (run) => {
+    for (const change of changesOf(run, completedDelivery(run))) change.at += 3_600_000
+  },
+  '59 the sweep passes a debit whose event is not in the feed': (run) => {
+    for (const page of itemsOf(run, { entity: 'feed-page' }))
+      for (const change of changesOf(run, page)) change.at += 3_600_000
   },
   '60 a payout of nothing is sent': (run) =>
     Object.assign(payout(run), { body: { ...payout(run).body, amount: '0.00' } }),
@@ -388,6 +407,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '72 a payout is made before the release': (run) =>
     operate(run, 'restore', 'begin', { generation: '2' }),
 }
+
+const completedDelivery = (run: Run) =>
+  itemOf(run, { entity: 'delivery', reference: debit(run, 'settled').reference, n: 3 })
 
 const request = (run: Run) => itemOf(run, { entity: 'exception', kind: 'reversal_request' })
 
