@@ -238,6 +238,35 @@ test('a run after a fault leaves a debit to its timers until 15 seconds after th
 })
 
 test.each([
+  ['is still open: its timeout', false],
+  ['another worker has failed: its submission, which queries the bank', true],
+])(
+  'a message repeats an expiry that the sweep cannot store, of a debit that %s',
+  async (_, fails) => {
+    const debit = followed()
+    const { reference } = debit.facts
+    answerCalls(({ constructor: { name }, input }) => {
+      const text = JSON.stringify(input)
+      const isExpiry = [`DEBIT#${reference}`, 'history'].every((part) => text.includes(part))
+      if (!isExpiry || !/^(?:Update|TransactWrite)/.test(name)) {
+        return perform(() => table.run(name, input))
+      }
+      if (fails) {
+        const other = { at: inSeconds(-1), by: 'operator:local:ama' }
+        insert(JSON.parse(JSON.stringify(toDebitItem(granted(bankMove('failed', other)(debit))))))
+      }
+      return Promise.reject(new Error('The table throttles writes'))
+    })
+    const sent = await run()
+    const bodies = sent.filter(({ body }) => body.reference === reference)
+    expect(bodies.map(({ queue, body }) => [queue, body.phase, body.resubmission])).toEqual([
+      fails ? ['submissions', undefined, true] : ['expiries', 'approval', undefined],
+    ])
+    expect(faults()).toBeGreaterThan(0)
+  },
+)
+
+test.each([
   ['whose delivery cannot be written is in the next sweep, too', true, -200],
   ['is swept once', false, -150],
 ])('an ended debit %s', async (_, fails, until) => {
