@@ -212,6 +212,28 @@ testInProcess.each([
   await eventually(() => expectLateCompletion(reference))
 })
 
+testInProcess('a timeout that the sweep cannot store is repeated by a message', async () => {
+  const chargedAt = new Date(Date.now() - 700_000)
+  const processing = moved(pendingDebit({}, chargedAt), 'processing', chargedAt)
+  const { reference, provider } = processing.facts
+  await writeDebit(processing, {
+    byStatus: keys.debits(provider, 'open'),
+    ...dueAttributes(keys.debit(reference), chargedAt),
+  })
+  let isRefused = false
+  refuseCalls(({ constructor: { name }, input }) => {
+    const isWrite = /^(?:Update|TransactWrite)/.test(name)
+    if (isRefused || !isWrite || !JSON.stringify(input).includes(reference)) return undefined
+    isRefused = true
+    return new Error('No timeout is written')
+  })
+  onTestFinished(() => refuseCalls(() => undefined))
+  await service.runJob('sweep')
+  expect(isRefused).toBe(true)
+  const { history } = await service.until(reference, 'failed')
+  expect(history.at(-1).by).toBe('job:expire-debit')
+})
+
 test('the sweep continues an abandoned build, also when its stream record was lost', async () => {
   for (const isContinued of [true, false]) {
     const { id } = await createHtbPayee(`continued-${isContinued}`)
