@@ -13,6 +13,8 @@ const clients = Object.getPrototypeOf(SQSClient.prototype)
 const { send } = clients
 afterAll(() => {
   vi.useRealTimers()
+  // Else the next file restores what this one replaced, after its own hooks.
+  vi.unstubAllEnvs()
   vi.restoreAllMocks()
   restoreClients()
   clients.send = send
