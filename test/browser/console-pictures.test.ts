@@ -75,12 +75,18 @@ beforeAll(async () => {
   vi.stubEnv('APPROVALS', undefined)
 })
 
-test.each(paths)('the screen `%s` shows what it loads, and has a picture', async (path) => {
-  const object = objects[path] ?? ''
-  const page = await openScreen(object.startsWith('?') ? `${path}${object}` : `${path}/${object}`)
-  await page.locator('main h1').waitFor()
-  await page.getByText('Loading…').first().waitFor({ state: 'hidden' })
-  expect(await page.getByRole('alert').allTextContents()).toEqual([])
-  if (folder) await page.screenshot({ path: join(folder, `console-${path}.png`) })
-  expect(readFileSync('docs/console.md', 'utf8')).toContain(`(images/console-${path}.png)`)
+test('each screen shows what it loads, and has a picture', async () => {
+  const page = await openScreen('now')
+  const address = page.url().split('#')[0]
+  const described = readFileSync('docs/console.md', 'utf8')
+  for (const path of paths) {
+    const object = objects[path] ?? ''
+    await page.goto('about:blank')
+    await page.goto(`${address}#/${path}${object.startsWith('?') ? '' : '/'}${object}`)
+    await page.locator('main h1').waitFor()
+    await page.getByText('Loading…').first().waitFor({ state: 'hidden' })
+    expect([path, await page.getByRole('alert').allTextContents()]).toEqual([path, []])
+    if (folder) await page.screenshot({ path: join(folder, `console-${path}.png`) })
+    expect(described).toContain(`(images/console-${path}.png)`)
+  }
 })
