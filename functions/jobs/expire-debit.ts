@@ -13,8 +13,10 @@ export const expireDebit = (runtime: Runtime) =>
     const at = runtime.now()
     const due = deadline(debit, phase, clocks(environment.timeScale))
     const cause = { at, by: 'job:expire-debit', requestId: messageId }
-    if (!due && repeated) await recoverCompletion(debit, cause, runtime)
-    if (!due) return
+    if (!due) {
+      if (repeated) await recoverCompletion(debit, cause, runtime)
+      return
+    }
     if (due > at) throw new Error(`The ${phase} timeout of ${reference} is not due`)
     await expire(debit, phase, cause, runtime)
   })

@@ -1,6 +1,7 @@
 import { deadline, type Phase } from '../../shared/domain/debits/debit.ts'
 import { clocks } from '../../shared/domain/debits/timeouts.ts'
 import { consumer } from '../../shared/queues/consume.ts'
+import { expiry } from '../../shared/queues/outbox.ts'
 import { scheduleExpiry } from '../../shared/queues/schedule.ts'
 import { send } from '../../shared/queues/send.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
@@ -19,7 +20,7 @@ export const scheduleTimeout = (runtime: Pick<Runtime, 'now'>) =>
         if (!at) return
         // EventBridge Scheduler rejects a time in the past.
         if (at <= runtime.now()) {
-          await send({ queue: 'expiries', message: { reference, phase }, group: reference })
+          await send(expiry({ reference, phase }))
           return
         }
         await scheduleExpiry(`${debit.facts.uuid}-${phase}`, at, { reference, phase })

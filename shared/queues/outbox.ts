@@ -56,6 +56,13 @@ export const submission = (
   delaySeconds,
 })
 
+/** Runs a timeout at once. */
+export const expiry = (message: Message<'expiries'>): Outgoing => ({
+  queue: 'expiries',
+  message,
+  group: message.reference,
+})
+
 /** Submits a debit of a slow bank. Groups by bank, so that one slow bank does not delay another. */
 export const sidelinedSubmission = (
   { facts }: Debit,

@@ -1,5 +1,5 @@
 import { isOpen } from '../domain/debits/lifecycle.ts'
-import { submission } from '../queues/outbox.ts'
+import { expiry, submission } from '../queues/outbox.ts'
 import { sendAllOrThrow } from '../queues/send.ts'
 import { findDebit } from '../store/debits/debits.ts'
 import { expire } from './expire.ts'
@@ -18,7 +18,7 @@ export const expireOverdue = async (...request: Parameters<typeof expire>): Prom
     const current = await findDebit(reference)
     await sendAllOrThrow([
       current && isOpen(current.status)
-        ? { queue: 'expiries', message: { reference, phase }, group: reference }
+        ? expiry({ reference, phase })
         : submission(facts, { resubmission: true }),
     ])
     throw error
