@@ -2,10 +2,10 @@ import { type ErrorCode, errors } from '../../shared/domain/refusal.ts'
 
 /** Writes docs/errors.md: every published code with advice to the caller. */
 
-const repeat = 'Retry after a [pause](#idempotency).'
+const repeat = '[Retry](#idempotency).'
 const report = 'Report it with `request_id`.'
 const credential = 'Check the credential and its kind of caller.'
-const slowDown = 'Wait `retry_after` seconds, then retry.'
+const slowDown = 'Retry after `retry_after` seconds.'
 const correct = 'Correct the fields in `details`.'
 const reread = 'Read the debit and continue from its status.'
 
@@ -68,16 +68,15 @@ const advice: Record<ErrorCode, string> = {
 
 const INTRODUCTION = `# Idempotency and errors
 
-Decide by the \`code\` of an error, never show \`message\` to a customer, and quote \`meta.request_id\` to the operator. \`doc_url\` leads to
-the row of the code. Objects of other callers are reported as not found.
+Decide by the \`code\` of an error, to whose row \`doc_url\` leads. Never show \`message\` to a customer, and quote \`meta.request_id\` to the
+operator. Objects of other callers are [not found](api.md#not-found).
 
 ## Idempotency
 
-- **A charge is safe to retry.** \`partner_reference\` is its idempotency key: the same body returns the existing transaction in its
-  current status, with \`Idempotent-Replayed: true\`. Another body gets 409/3003, which names the existing transaction.
-- Retry after a network error, 408, 429 and any 5xx, with the same reference and the same body. Wait the seconds of
-  \`Retry-After\` if it is there, else 1, 2, 4 ... 60 seconds.
-- Do not retry after any other 4xx: the same request gets the same reply.
+- **A charge is safe to retry** with the same \`partner_reference\` and body: the reply is the [existing
+  transaction](api.md#idempotency). Another body gets 409/3003.
+- Retry after a network error, 408, 429 and any 5xx. Wait the seconds of \`Retry-After\`, else 1, 2, 4 ... 60 seconds.
+- Do not retry after another 4xx: the same request gets the same reply.
 - A 202 is not a payment. Deliver goods after \`transaction.completed\` only.
 
 ## Codes
