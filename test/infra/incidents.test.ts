@@ -27,7 +27,7 @@ const shownRings = (rings: readonly Ring[], begins: number): string => {
     const again = all.length > series ? ` (${all.length} times)` : ''
     return `\`${name}\` ${Number(all[0]?.minute) - begins}${again}`
   })
-  return shown.join(', ') || 'none'
+  return shown.join(', ') || '–'
 }
 
 const ringsOfIncident = (row: (typeof incidents)[number]) => {
