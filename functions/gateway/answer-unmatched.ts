@@ -10,7 +10,7 @@ import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { sha256 } from '../../shared/store/keys.ts'
 import { countRequest, unused } from '../../shared/store/rate-limit.ts'
 
-/** Unmatched requests per minute and address (docs/api.md#gateway). */
+/** Unmatched requests per minute and address (docs/openapi.json). */
 const GENERAL_LIMIT = { production: 60, sandbox: 30 }
 
 type Event = Pick<APIGatewayProxyEvent, 'path' | 'requestContext'>
