@@ -2,8 +2,8 @@ import { noneRemain } from '../domain/complete.ts'
 import type { Cause, Debit } from '../domain/debits/debit.ts'
 import {
   exceptionKind,
-  impersonal,
   openException,
+  outcomeIn,
   type ReportKind,
   resolvedIfRepeated,
 } from '../domain/debits/exception.ts'
@@ -40,7 +40,7 @@ export const recordRejection = async (
     status,
     details: erasedAt ? undefined : refusal.details,
     code: refusal.code,
-    report: erasedAt ? impersonal(report) : report,
+    report: erasedAt ? outcomeIn(report) : report,
     request: undefined,
   })
   const exception = resolvedIfRepeated(rejected, await findExceptions(reference))

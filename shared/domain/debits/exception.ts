@@ -7,7 +7,7 @@ import type { Pesewas } from '../money.ts'
 import type { ProviderId } from '../providers/provider.ts'
 import { type Details, type ErrorCode, Refusal } from '../refusal.ts'
 import type { Day } from '../time.ts'
-import type { BankCallback } from './bank-update.ts'
+import type { BankCallback, BankUpdate } from './bank-update.ts'
 import { lifecycle, type Status } from './lifecycle.ts'
 
 type ExceptionRow = {
@@ -133,25 +133,34 @@ export type ReportException = {
 
 export type Resolution = Required<Pick<ReportException, 'note' | 'resolvedBy' | 'resolvedAt'>>
 
-const Report = v.object({ status: v.string(), bank_reference: v.string() })
+/** The members of a report that state its outcome, and never name a customer. */
+const statesOutcome: Record<keyof BankUpdate, boolean> = {
+  status: true,
+  bank_reference: true,
+  approval_method: false,
+  fee: false,
+  error_message: false,
+  metadata: false,
+}
+
+const Outcome = v.object(
+  v.entriesFromList(
+    Object.entries(statesOutcome).flatMap(([member, isStated]) => (isStated ? member : [])),
+    v.string(),
+  ),
+)
 
 /** Returns what a decision needs of a report, without texts that may name an erased customer. */
-export const impersonal = (report: string): string | null => {
-  const { success, output } = v.safeParse(Report, parseJson(report))
+export const outcomeIn = (report: string): string | null => {
+  const { success, output } = v.safeParse(Outcome, parseJson(report))
   return success ? JSON.stringify(output) : null
 }
 
-/** Reports whether a bank sent the same outcome again: status and reference, or else the same text. */
+/** Reports whether a bank sent the same outcome again, or else the same text. */
 const isSameReport = (one: string | null, other: string | null): boolean => {
   if (one === null || other === null) return false
-  if (one === other) return true
-  const [first, second] = [one, other].map((report) => v.safeParse(Report, parseJson(report)))
-  return (
-    first?.success === true &&
-    second?.success === true &&
-    first.output.status === second.output.status &&
-    first.output.bank_reference === second.output.bank_reference
-  )
+  const outcome = outcomeIn(one)
+  return one === other || (outcome !== null && outcome === outcomeIn(other))
 }
 
 /**
