@@ -23,15 +23,21 @@ const QUERY_SECONDS = 5
  * failed is a late one. After a restore, leaves the debits of a held provider unchanged: the bank may
  * have reported an outcome that the restore lost.
  */
-export const expire = async (
+export const expire = (debit: Debit, phase: Phase, cause: Cause, runtime: QueryRuntime) =>
+  expireUnless(() => outcomeIfAnswered(debit, runtime), debit, phase, cause, runtime)
+
+type QueryRuntime = Pick<Runtime, 'now' | 'wallTime' | 'random' | 'pause'>
+
+const expireUnless = async (
+  query: () => Promise<BankOutcome | undefined>,
   debit: Debit,
   phase: Phase,
   cause: Cause,
-  runtime: Pick<Runtime, 'now' | 'wallTime' | 'random' | 'pause'>,
+  runtime: QueryRuntime,
 ): Promise<Debit | Refusal> => {
   const restore = await findRestore()
   if (isHeldBy(restore, debit.facts.provider)) return debit
-  const outcome = await queryOutcome(debit, runtime)
+  const outcome = await query()
   const entry = { ...cause, generation: restore?.generation }
   const ofBank = { ...entry, by: `bank:${debit.facts.bank.identifier}` }
   let { status } = debit
@@ -54,30 +60,37 @@ export const expire = async (
 /**
  * Queries the bank of a failed debit again: an earlier worker may have read that it is completed, without
  * storing that.
+ * @throws ConnectorFault if the bank does not answer, so that SQS repeats the message
  */
 export const recoverCompletion = async (
   debit: Debit,
   cause: Cause,
-  runtime: Parameters<typeof expire>[3],
+  runtime: QueryRuntime,
 ): Promise<void> => {
   if (debit.status !== 'failed') return
   const exceptions = await findExceptions(debit.facts.reference)
   if (exceptions.some(({ kind }) => kind === 'late_completion')) return
-  await expire(debit, 'processing', cause, runtime)
+  await expireUnless(() => queryOutcome(debit, runtime), debit, 'processing', cause, runtime)
 }
 
-/** Returns undefined if the bank has no connector, no usable reply or no outcome yet. */
+/** Returns undefined if the bank has no connector or no outcome yet. @throws ConnectorFault */
 const queryOutcome = async (
-  { facts: { reference, uuid, amount, bank } }: Debit,
-  runtime: Pick<Runtime, 'now' | 'wallTime' | 'pause'>,
+  { facts: { uuid, amount, bank } }: Debit,
+  runtime: QueryRuntime,
 ): Promise<BankOutcome | undefined> => {
   const current = await findBank(bank.identifier)
   if (!current || current.connector === 'none') return undefined
   const queries = outcomeQueries(connectionConfig(runtime, QUERY_SECONDS))
+  return queries[current.connector]?.({ bank: bank.identifier, uuid, amount })
+}
+
+/** Returns undefined also if the bank gives no usable reply: the timeout proceeds. */
+const outcomeIfAnswered = async (debit: Debit, runtime: QueryRuntime) => {
   try {
-    return await queries[current.connector]?.({ bank: bank.identifier, uuid, amount })
+    return await queryOutcome(debit, runtime)
   } catch (error) {
     if (!(error instanceof ConnectorFault)) throw error
+    const { reference, bank } = debit.facts
     log.warn('no outcome from the bank', { reference, bank: bank.identifier, error })
     return undefined
   }

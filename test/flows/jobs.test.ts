@@ -212,6 +212,23 @@ testInProcess.each([
   await eventually(() => expectLateCompletion(reference))
 })
 
+testInProcess(
+  'a late completion is queried again until the bank answers, if it could not be stored',
+  async () => {
+    refuseException()
+    const reference = await expireOvertaken(expireDebit)
+    const { uuid } = await service.show(reference)
+    const reply = await bank.outcomes.get(uuid)
+    bank.outcomes.set(uuid, { status: 'completed' })
+    const again = sqsEvent('expiries', [{ reference, phase: 'processing' }], () => 2)
+    const retried = { batchItemFailures: [{ itemIdentifier: 'message-1' }] }
+    expect(await service.invoke('expire-debit', again)).toEqual(retried)
+    bank.outcomes.set(uuid, reply ?? {})
+    expect(await service.invoke('expire-debit', again)).toEqual(DONE)
+    await expectLateCompletion(reference)
+  },
+)
+
 testInProcess('a timeout that the sweep cannot store is repeated by a message', async () => {
   const chargedAt = new Date(Date.now() - 700_000)
   const processing = moved(pendingDebit({}, chargedAt), 'processing', chargedAt)
