@@ -1,6 +1,12 @@
 import { signal } from '@preact/signals'
-import type { Exactly, NounName, OptionsOf, VerbName } from '../../shared/operator/results.ts'
-import type { ConsoleResult, ConsoleSettings } from '../server/backend.ts'
+import type {
+  Exactly,
+  FullResult,
+  NounName,
+  OptionsOf,
+  VerbName,
+} from '../../shared/operator/results.ts'
+import type { ConsoleSettings } from '../server/backend.ts'
 
 /** The service's clock: ahead of this machine's by some milliseconds, or frozen. */
 const clock = signal({ ahead: 0, frozenAt: undefined as number | undefined })
@@ -94,7 +100,7 @@ export const operate = <N extends NounName, V extends VerbName<N>, const O exten
   verb: V,
   options: Exactly<O, N, V>,
   signal?: AbortSignal,
-) => call<ConsoleResult<N, V, O>>(noun, verb, options, signal).then(({ data }) => data)
+) => call<FullResult<N, V, O>>(noun, verb, options, signal).then(({ data }) => data)
 
 export type ListPage<T> = { rows: readonly T[]; isFirst: boolean; next: string | undefined }
 

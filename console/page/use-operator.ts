@@ -1,6 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { Exactly, NounName, OptionsOf, VerbName } from '../../shared/operator/results.ts'
-import type { ConsoleResult } from '../server/backend.ts'
+import type {
+  Exactly,
+  FullResult,
+  NounName,
+  OptionsOf,
+  VerbName,
+} from '../../shared/operator/results.ts'
 import { mayUse, operate, settings } from './client.ts'
 import { onChange } from './live.ts'
 import { type LoadCall, openReader, type Reader } from './reader.ts'
@@ -92,7 +97,7 @@ export const useOperator = <
   verb: V,
   options: Exactly<O, N, V>,
   watch: Watch = {},
-): Loaded<ConsoleResult<N, V, O>> =>
+): Loaded<FullResult<N, V, O>> =>
   useCall(
     [noun, verb, options],
     mayUse(noun) ? (signal) => operate(noun, verb, options, signal) : undefined,

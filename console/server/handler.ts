@@ -3,12 +3,12 @@ import * as v from 'valibot'
 import { replyHeaders } from '../../shared/api/reply-headers.ts'
 import { parseJson } from '../../shared/domain/json.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
+import { operateFully } from '../../shared/operator/operate.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { pageAssets } from './assets.ts'
 import { type ConsoleBackend, type ConsoleSettings, OUTCOME_MINUTES } from './backend.ts'
 import { forms } from './forms.ts'
 import type { Live, LiveEvent } from './live.ts'
-import { operateFully } from './operate.ts'
 
 /** Serves the console: its page, the operator's calls, and live events. */
 

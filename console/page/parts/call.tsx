@@ -1,5 +1,4 @@
-import type { NounName, OptionsOf, VerbName } from '../../../shared/operator/results.ts'
-import type { ConsoleResult } from '../../server/backend.ts'
+import type { FullResult, NounName, OptionsOf, VerbName } from '../../../shared/operator/results.ts'
 import { catalogueFields, type Field, formOf, labelOf, sentence } from '../catalogue-fields.ts'
 import { type CallOptions, mayUse, settings, submit } from '../client.ts'
 import { quoted } from '../curl.ts'
@@ -75,9 +74,7 @@ export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
 
 type OptionName<N extends NounName, V extends VerbName<N>> = keyof OptionsOf<N, V> & string
 
-type CallProps<N extends NounName, V extends VerbName<N>> = CatalogueCallProps<
-  ConsoleResult<N, V>
-> & {
+type CallProps<N extends NounName, V extends VerbName<N>> = CatalogueCallProps<FullResult<N, V>> & {
   of: readonly [noun: N, verb: V, options?: Partial<OptionsOf<N, V>>]
   only?: readonly OptionName<N, V>[]
   values?: Partial<Record<OptionName<N, V>, string>>
@@ -86,7 +83,7 @@ type CallProps<N extends NounName, V extends VerbName<N>> = CatalogueCallProps<
 
 /** A button that runs a verb of the catalogue. */
 export const Call = <N extends NounName, V extends VerbName<N>>(props: CallProps<N, V>) => (
-  <CatalogueCall<ConsoleResult<N, V>> {...props} />
+  <CatalogueCall<FullResult<N, V>> {...props} />
 )
 
 type RefundProps = Pick<ActionProps<never>, 'label' | 'about' | 'isSmall'> & { reference: string }
