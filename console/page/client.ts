@@ -39,19 +39,14 @@ type Reply<T> = { data: T; next_cursor?: string }
 const exchangeReply = async <T>(
   method: string,
   path: string,
-  body?: unknown,
+  content?: unknown,
   token?: string,
-  signal?: AbortSignal,
+  signal: AbortSignal | null = null,
 ): Promise<Reply<T>> => {
-  const init = {
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    ...(signal && { signal }),
-  }
-  const headers = {
-    'Content-Type': 'application/json',
-    ...(token && { Authorization: `Bearer ${token}` }),
-  }
-  const response = await fetch(path, { method, headers, ...init }).catch(() => {
+  const authorization = token && { Authorization: `Bearer ${token}` }
+  const headers = { 'Content-Type': 'application/json', ...authorization }
+  const body = JSON.stringify(content) ?? null
+  const response = await fetch(path, { method, headers, body, signal }).catch(() => {
     throw new CallError(NOT_REACHED)
   })
   const reply = await response.json().catch(() => {
@@ -63,12 +58,9 @@ const exchangeReply = async <T>(
     const now = Date.parse(reply.meta.timestamp)
     clock.value = { ahead: now - Date.now(), frozenAt: frozen ? now : undefined }
   }
-  if (!response.ok)
-    throw Object.assign(
-      new CallError(errorText(reply.error) ?? `${path} replied ${response.status}`),
-      { isRefusal: response.status === 422 },
-    )
-  return reply as Reply<T>
+  if (response.ok) return reply
+  const error = new CallError(errorText(reply.error) ?? `${path} replied ${response.status}`)
+  throw Object.assign(error, { isRefusal: response.status === 422 })
 }
 
 /** Sends JSON, with a token of the API, and returns `data` of the reply. @throws CallError */

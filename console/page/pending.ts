@@ -18,8 +18,9 @@ export const usePending = (): void => {
   const entities = settings.value?.is_live ? ['approval'] : []
   const options = { status: 'pending', limit: '1000' }
   const load = (signal: AbortSignal) => operate('approval', 'list', options, signal)
-  // Not the result of an earlier visit: it lacks the requests since then.
-  const { data } = useLoaded(mayUse('approval') ? load : undefined, [screen, id], { entities })
+  // The result of an earlier visit lacks the requests since then.
+  const watch = { entities, isKept: false }
+  const { data } = useLoaded([screen, id], mayUse('approval') ? load : undefined, watch)
   useEffect(() => {
     if (data) pending.value = data
   }, [data])

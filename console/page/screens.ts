@@ -22,7 +22,6 @@ import { WebhookScreen, WebhooksScreen } from './screens/webhooks.tsx'
 export type ScreenRow = {
   /** The first part of the address. */
   path: string
-  title: string
   /** The screen whose link it belongs to, if it has none. */
   under?: string
   /** The noun that the operator must be allowed to use. */
@@ -34,47 +33,36 @@ export type ScreenRow = {
 /** The screens by the heading of their links, in their order. */
 export const screenGroups: Record<string, readonly ScreenRow[]> = {
   Payments: [
-    { path: 'now', title: 'Now', View: NowScreen },
-    { path: 'debits', title: 'Debits', noun: 'debit', View: DebitsScreen },
-    { path: 'debit', title: 'Debit', under: 'debits', noun: 'debit', View: DebitScreen },
-    { path: 'webhooks', title: 'Webhooks', noun: 'webhook', View: WebhooksScreen },
-    { path: 'webhook', title: 'Webhook', under: 'webhooks', noun: 'webhook', View: WebhookScreen },
-    { path: 'requests', title: 'Requests', isForSandbox: true, View: RequestsScreen },
+    { path: 'now', View: NowScreen },
+    { path: 'debits', noun: 'debit', View: DebitsScreen },
+    { path: 'debit', under: 'debits', noun: 'debit', View: DebitScreen },
+    { path: 'webhooks', noun: 'webhook', View: WebhooksScreen },
+    { path: 'webhook', under: 'webhooks', noun: 'webhook', View: WebhookScreen },
+    { path: 'requests', isForSandbox: true, View: RequestsScreen },
   ],
   Money: [
-    { path: 'settlement', title: 'Settlement', noun: 'settlement', View: SettlementScreen },
-    { path: 'batch', title: 'Batch', under: 'settlement', noun: 'settlement', View: BatchScreen },
-    { path: 'closing', title: 'Closing', noun: 'day', View: ClosingScreen },
-    { path: 'ledger', title: 'Ledger', noun: 'ledger', View: LedgerScreen },
+    { path: 'settlement', noun: 'settlement', View: SettlementScreen },
+    { path: 'batch', under: 'settlement', noun: 'settlement', View: BatchScreen },
+    { path: 'closing', noun: 'day', View: ClosingScreen },
+    { path: 'ledger', noun: 'ledger', View: LedgerScreen },
   ],
   'Set-up': [
-    { path: 'providers', title: 'Providers', noun: 'provider', View: ProvidersScreen },
-    {
-      path: 'provider',
-      title: 'Provider',
-      under: 'providers',
-      noun: 'provider',
-      View: ProviderScreen,
-    },
-    { path: 'banks', title: 'Banks', noun: 'bank', View: BanksScreen },
-    { path: 'bank', title: 'Bank', under: 'banks', noun: 'bank', View: BankScreen },
-    { path: 'customers', title: 'Customers', noun: 'customer', View: CustomersScreen },
+    { path: 'providers', noun: 'provider', View: ProvidersScreen },
+    { path: 'provider', under: 'providers', noun: 'provider', View: ProviderScreen },
+    { path: 'banks', noun: 'bank', View: BanksScreen },
+    { path: 'bank', under: 'banks', noun: 'bank', View: BankScreen },
+    { path: 'customers', noun: 'customer', View: CustomersScreen },
   ],
   Checks: [
-    { path: 'exceptions', title: 'Exceptions', noun: 'exception', View: ExceptionsScreen },
-    { path: 'approvals', title: 'Approvals', noun: 'approval', View: ApprovalsScreen },
-    {
-      path: 'reconciliation',
-      title: 'Reconciliation',
-      noun: 'reconciliation',
-      View: ReconciliationScreen,
-    },
-    { path: 'changes', title: 'Operator changes', noun: 'change', View: ChangesScreen },
-    { path: 'calls', title: 'All calls', View: CallsScreen },
+    { path: 'exceptions', noun: 'exception', View: ExceptionsScreen },
+    { path: 'approvals', noun: 'approval', View: ApprovalsScreen },
+    { path: 'reconciliation', noun: 'reconciliation', View: ReconciliationScreen },
+    { path: 'changes', noun: 'change', View: ChangesScreen },
+    { path: 'calls', View: CallsScreen },
   ],
   Sandbox: [
-    { path: 'clock', title: 'Clock', isForSandbox: true, View: ClockScreen },
-    { path: 'scenarios', title: 'Scenarios', isForSandbox: true, View: ScenariosScreen },
+    { path: 'clock', isForSandbox: true, View: ClockScreen },
+    { path: 'scenarios', isForSandbox: true, View: ScenariosScreen },
   ],
 }
 

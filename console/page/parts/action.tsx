@@ -1,4 +1,4 @@
-import type { ComponentChildren, TargetedEvent } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import type { Field } from '../catalogue-fields.ts'
@@ -6,12 +6,13 @@ import { type CallOptions, isSandbox, settings } from '../client.ts'
 import { refresh } from '../live.ts'
 import { addPending } from '../pending.ts'
 import { useRun } from '../use-operator.ts'
+import { Button } from './button.tsx'
 import { CopiedText } from './copy.tsx'
-import { contentsOf, Input, valuesOf } from './field.tsx'
+import { Input, onSubmit, valuesOf } from './field.tsx'
 import { Modal } from './modal.tsx'
 import { showSecrets } from './result.tsx'
 import { Failure } from './screen.tsx'
-import { showFailure, showToast } from './toasts.tsx'
+import { showToast } from './toasts.tsx'
 
 /** The result of a call that ran at once, not the request of a call that waits for an approval. */
 type Done<T> = Exclude<T, { approval: ApprovalResult }>
@@ -28,7 +29,6 @@ export type ActionProps<T> = {
   /** A sandbox shows the dialog as well, as it does before a danger. */
   isAsked?: boolean
   kind?: 'primary' | 'danger'
-  isSmall?: boolean | undefined
   /** The message after success. */
   done?: string | ((result: Done<T>) => string)
   onDone?: ((result: Done<T>) => void) | undefined
@@ -50,11 +50,6 @@ const Dialog = ({ label, act, onClose, ...props }: DialogProps) => {
   const { isRunning, error, run } = useRun()
   const initial = Object.fromEntries(fields.map(({ name, value = '' }) => [name, value]))
   const [values, setValues] = useState<CallOptions>(initial)
-  const submit = (event: TargetedEvent<HTMLFormElement>): void => {
-    event.preventDefault()
-    const form = event.currentTarget
-    run(async () => act(await contentsOf(form)))
-  }
   return (
     <Modal title={label} onClose={onClose}>
       {about && <p>{about}</p>}
@@ -65,7 +60,10 @@ const Dialog = ({ label, act, onClose, ...props }: DialogProps) => {
           <strong>{settings.value?.stage}</strong>.
         </p>
       )}
-      <form onSubmit={submit} onInput={(event) => setValues(valuesOf(event.currentTarget))}>
+      <form
+        onSubmit={onSubmit((_, contents) => run(async () => act(await contents())))}
+        onInput={(event) => setValues(valuesOf(event.currentTarget))}
+      >
         {fields.map((field) => (
           <Input key={field.name} field={field} />
         ))}
@@ -74,9 +72,7 @@ const Dialog = ({ label, act, onClose, ...props }: DialogProps) => {
         )}
         {error && <Failure error={error} />}
         <div class="row">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
+          <Button onClick={onClose}>Cancel</Button>
           <button type="submit" class="primary" disabled={isRunning}>
             {isRunning ? 'Running…' : label}
           </button>
@@ -89,9 +85,8 @@ const Dialog = ({ label, act, onClose, ...props }: DialogProps) => {
 /** A button that acts at once, or after a dialog if it has fields or a stage is behind the console. */
 export function Action<T>(props: PerformedProps<T>) {
   const { perform, onDone, done = 'The call was made.', ...shown } = props
-  const { label, fields = [], confirmation, isAsked, kind = '', isSmall } = shown
+  const { label, fields = [], confirmation, isAsked, kind = '' } = shown
   const [isOpen, setOpen] = useState(false)
-  const { isRunning, run } = useRun()
   const isDialog = isAsked || kind === 'danger' || confirmation || fields.length > 0 || !isSandbox()
   const act = async (options: CallOptions): Promise<void> => {
     const result = await perform(options)
@@ -108,14 +103,9 @@ export function Action<T>(props: PerformedProps<T>) {
   }
   return (
     <>
-      <button
-        type="button"
-        class={`${kind} ${isSmall ? 'small' : ''}`}
-        disabled={isRunning}
-        onClick={() => (isDialog ? setOpen(true) : run(() => act({}).catch(showFailure)))}
-      >
+      <Button class={kind} work={isDialog ? async () => setOpen(true) : () => act({})}>
         {label}
-      </button>
+      </Button>
       {isOpen && <Dialog {...shown} act={act} onClose={() => setOpen(false)} />}
     </>
   )

@@ -4,8 +4,11 @@ import { type CallOptions, mayUse, settings, submit } from '../client.ts'
 import { quoted } from '../curl.ts'
 import { pendingCall } from '../pending.ts'
 import { linkTo } from '../place.ts'
+import { refundPayer } from '../refund-payer.ts'
+import { useOperator } from '../use-operator.ts'
 import { Action, type ActionProps } from './action.tsx'
-import { DebitPayment } from './money.tsx'
+import { type CallRow, callRow } from './call-rows.ts'
+import { Data, Payment } from './screen.tsx'
 
 /** The command uses this port by default. */
 const SANDBOX_PORT = '3000'
@@ -27,16 +30,8 @@ const commandOf = (noun: string, verb: string, options: Partial<CallOptions>): s
   return [command, noun, verb, ...words, ...(stage ? [`--stage ${stage}`] : port)].join(' ')
 }
 
-type CatalogueCallProps<T> = Omit<ActionProps<T>, 'fields' | 'label'> & {
+type CatalogueCallProps<T> = CallRow<T> & {
   of: readonly [noun: string, verb: string, options?: Partial<CallOptions>]
-  /** By default the verb. */
-  label?: string
-  /** The options that the form has; by default all that the call does not have. */
-  only?: readonly string[]
-  /** The first values of fields. */
-  values?: Partial<CallOptions>
-  /** Texts and choices that differ from those of the catalogue. */
-  texts?: Partial<Record<string, Partial<Field>>>
   /** The view of the object, whose settings the form changes. */
   current?: object | undefined
 }
@@ -82,29 +77,41 @@ type CallProps<N extends NounName, V extends VerbName<N>> = CatalogueCallProps<F
 }
 
 /** A button that runs a verb of the catalogue. */
-export const Call = <N extends NounName, V extends VerbName<N>>(props: CallProps<N, V>) => (
-  <CatalogueCall<FullResult<N, V>> {...props} />
+export const Call = <N extends NounName, V extends VerbName<N>>({
+  of,
+  ...props
+}: CallProps<N, V>) => (
+  <CatalogueCall of={of} {...callRow<FullResult<N, V>>(of[0], of[1])} {...props} />
 )
 
-type RefundProps = Pick<ActionProps<never>, 'label' | 'about' | 'isSmall'> & { reference: string }
+type DebitPaymentProps = { reference: string; isRefund: boolean }
+
+/** The amount and the parties of a debit, or of its refund. */
+export const DebitPayment = ({ reference, isRefund }: DebitPaymentProps) => (
+  <Data of={useOperator('debit', 'show', { reference })}>
+    {(shown) => {
+      const { amount, provider, bank, phone_number } = shown
+      const customer = `customer ${phone_number} at ${bank}`
+      const parties = isRefund
+        ? { from: refundPayer(shown), to: customer }
+        : { from: customer, to: provider }
+      return <Payment amount={amount} {...parties} />
+    }}
+  </Data>
+)
+
+type RefundProps = Pick<ActionProps<never>, 'label' | 'about'> & { reference: string }
 
 /** A button that refunds a debit, after its amount and parties. */
 export const RefundCall = ({ reference, ...action }: RefundProps) => (
   <Call
     {...action}
     of={['exception', 'refund', { reference }]}
-    only={['reason', 'despite-note']}
     confirmation={() => <DebitPayment reference={reference} isRefund />}
-    done="The refund is requested."
   />
 )
 
 /** A button that delivers an event again. */
 export const Redeliver = ({ id }: { id: number }) => (
-  <Call
-    of={['delivery', 'redeliver', { id: String(id) }]}
-    about="Sends the event to the provider’s webhook again."
-    isSmall
-    done="The event is sent again."
-  />
+  <Call of={['delivery', 'redeliver', { id: String(id) }]} />
 )

@@ -1,61 +1,77 @@
-import { showFailure, showToast } from './toasts.tsx'
+import type { ComponentChildren } from 'preact'
+import { Button } from './button.tsx'
+import { showToast } from './toasts.tsx'
 import { Code } from './values.tsx'
 
-const copy = (text: string, done: string): Promise<void> =>
-  navigator.clipboard.writeText(text).then(
-    () => showToast(done),
-    () => showFailure(new Error('The browser does not allow copying.')),
-  )
+const copy = async (text: string, done: string): Promise<void> => {
+  await navigator.clipboard.writeText(text).catch(() => {
+    throw new Error('The browser does not allow copying.')
+  })
+  showToast(done)
+}
 
-type CopyProps = { text: string; label?: string; done?: string }
+type CopyProps = { text: string; label: string; done?: string }
 
 /** Copies a text to the clipboard. */
-export const Copy = ({ text, label = 'Copy', done = 'Copied.' }: CopyProps) => (
-  <button type="button" class="small" onClick={() => void copy(text, done)}>
+export const Copy = ({ text, label, done = 'Copied.' }: CopyProps) => (
+  <Button class="small" work={() => copy(text, done)}>
     {label}
-  </button>
+  </Button>
 )
 
-type CopiedTextProps = { title: string; text: string; copy?: string }
+type CopiedTextProps = {
+  title: string
+  text: string
+  copy?: string
+  /** Names the box. */
+  label?: string
+  children?: ComponentChildren
+}
 
 /** A text in a box, below its title and the button that copies it. */
-export const CopiedText = ({ title, text, copy = title.toLowerCase() }: CopiedTextProps) => (
-  <div>
-    <div class="head">
-      <h3>{title}</h3>
-      <Copy label={`Copy ${copy}`} text={text} />
-    </div>
-    <Code label={title} text={text} />
-  </div>
-)
+export const CopiedText = ({ title, text, children, ...names }: CopiedTextProps) => {
+  const { copy = title.toLowerCase(), label = title } = names
+  return (
+    <section>
+      <div class="head">
+        <h3>{title}</h3>
+        {text && <Copy label={`Copy ${copy}`} text={text} />}
+      </div>
+      {children}
+      {text ? <Code label={label} text={text} /> : <small>The {copy} has no body.</small>}
+    </section>
+  )
+}
 
 type Headers = readonly (readonly [name: string, value: string])[]
 
 export const headersText = (headers: Headers): string =>
   headers.map(([name, value]) => `${name}: ${value}`).join('\n')
 
-type MessageProps = { name: string; headers?: Headers; body: string }
+type Sent = { name: string; headers?: Headers; body: string }
 
-/** A request or its reply, with the headers that are known. */
-export const Message = ({ name, headers = [], body }: MessageProps) => {
-  const lower = name.toLowerCase()
-  return (
-    <section>
-      <div class="head">
-        <h3>{name}</h3>
-        {body && <Copy label={`Copy ${lower}`} text={body} />}
-      </div>
-      {headers.length > 0 && (
-        <details open>
-          <summary>Headers</summary>
-          <Code label={`Headers of the ${lower}`} text={headersText(headers)} />
-        </details>
-      )}
-      {body ? (
-        <Code label={`Body of the ${lower}`} text={body} />
-      ) : (
-        <small>The {lower} has no body.</small>
-      )}
-    </section>
-  )
+type ExchangeProps = {
+  /** The command that sends the request again, and what to set before. */
+  curl: string
+  done: string
+  messages: readonly Sent[]
 }
+
+/** A request next to its reply, with the headers that are known. */
+export const Exchange = ({ curl, done, messages }: ExchangeProps) => (
+  <>
+    <Copy label="Copy as curl" text={curl} done={`Copied. ${done}`} />
+    <div class="columns">
+      {messages.map(({ name, headers = [], body }) => (
+        <CopiedText key={name} title={name} label={`Body of the ${name.toLowerCase()}`} text={body}>
+          {headers.length > 0 && (
+            <details open>
+              <summary>Headers</summary>
+              <Code label={`Headers of the ${name.toLowerCase()}`} text={headersText(headers)} />
+            </details>
+          )}
+        </CopiedText>
+      ))}
+    </div>
+  </>
+)

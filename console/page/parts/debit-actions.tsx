@@ -3,8 +3,7 @@ import type { DebitResult } from '../../../shared/views/operator/debit.ts'
 import { exchange, tokenOf } from '../client.ts'
 import { debitStatuses } from '../debit-statuses.ts'
 import { Action } from './action.tsx'
-import { Call } from './call.tsx'
-import { DebitPayment } from './money.tsx'
+import { Call, DebitPayment } from './call.tsx'
 
 /** A text of a bank for each code. */
 const failures: Record<FailureCode, string> = {
@@ -26,21 +25,21 @@ const outcomes = [
 ] as const
 
 /** The bank of a sandbox reports with its token; an operator records what a bank reported elsewhere. */
-const BankOutcome = ({ debit: { reference, bank, uuid } }: { debit: DebitResult }) => {
+const BankOutcome = ({ reference, bank, uuid }: DebitResult) => {
   const token = tokenOf('bank', bank)
   const report = (status: string, reason: string | undefined): Promise<unknown> => {
     const path = `/api/v1/banks/debit-transactions/${uuid}/update`
     const bank_reference = `${bank}-${uuid.slice(0, 8).toUpperCase()}`
     return exchange('POST', path, { status, bank_reference, error_message: reason }, token)
   }
-  return outcomes.map(({ status, verb, fields: [field] }) => {
+  return outcomes.map(({ status, verb, fields }) => {
     const texts = { label: `Bank: ${status}`, done: `The debit is ${status}.` }
     return token ? (
       <Action
         key={status}
         {...texts}
         about={`${bank} reports the debit as ${status}.`}
-        fields={field ? [field] : []}
+        fields={fields}
         perform={({ reason }) => report(status, reason)}
       />
     ) : (
@@ -49,25 +48,23 @@ const BankOutcome = ({ debit: { reference, bank, uuid } }: { debit: DebitResult 
         {...texts}
         of={['debit', verb, { reference }]}
         confirmation={() => <DebitPayment reference={reference} isRefund={false} />}
-        texts={field ? { reason: field } : {}}
+        texts={Object.fromEntries(fields.map((field) => [field.name, field]))}
       />
     )
   })
 }
 
 /** The calls that the status of a debit allows. */
-export const DebitActions = ({ debit }: { debit: DebitResult }) => {
+export const DebitActions = (debit: DebitResult) => {
   const { reference, status, amount } = debit
   const { offers } = debitStatuses[status]
-  if (offers === 'outcome') return <BankOutcome debit={debit} />
+  if (offers === 'outcome') return <BankOutcome {...debit} />
   if (offers !== 'reversal') return null
   return (
     <Call
-      kind="danger"
       of={['debit', 'reverse', { reference }]}
       about={`The bank refunds ${amount} GHS to the customer, and the provider repays it.`}
       confirmation={() => <DebitPayment reference={reference} isRefund />}
-      done="The debit is reversed. Its refund follows."
     />
   )
 }

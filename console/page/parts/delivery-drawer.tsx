@@ -4,16 +4,25 @@ import { curlWith } from '../curl.ts'
 import { linkTo } from '../place.ts'
 import { place, setFilters } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
+import { Button } from './button.tsx'
 import { Redeliver } from './call.tsx'
-import { Copy, Message } from './copy.tsx'
+import { Exchange } from './copy.tsx'
 import { Modal } from './modal.tsx'
-import { Data, Facts } from './screen.tsx'
-import { AttemptCount, Link, prettyJson, Status, Time, words } from './values.tsx'
+import { Data } from './screen.tsx'
+import { View, type ViewColumns } from './table.tsx'
+import { AttemptCount, Link, prettyJson, Status, words } from './values.tsx'
 
 type SentAttempt = SentDelivery['attempts'][number]
 
 const outcomeOf = ({ response_code, cause }: SentAttempt): string =>
   response_code === null ? words(cause ?? 'no response') : `HTTP ${response_code}`
+
+const attemptFacts: ViewColumns<SentAttempt> = {
+  Sent: 'at',
+  Outcome: outcomeOf,
+  Duration: ({ duration_ms }) => `${duration_ms} ms`,
+  Address: 'address',
+}
 
 /** Shows tags and line breaks of a receiver's text, which the service has escaped. */
 const receivedText = (text: string): string =>
@@ -21,51 +30,37 @@ const receivedText = (text: string): string =>
     text.replaceAll(/\\u00(3c|3e|26|0a|09)/g, (_, hex) => String.fromCharCode(Number(`0x${hex}`))),
   )
 
-/** One attempt: what was sent, next to what the receiver replied. HTML is shown as text. */
-const AttemptView = ({ attempt, body }: { attempt: SentAttempt; body: string }) => {
-  const headers = Object.entries(attempt.request_headers)
-  return (
-    <>
-      <Facts
-        of={{
-          Sent: <Time at={attempt.at} />,
-          Outcome: outcomeOf(attempt),
-          Duration: `${attempt.duration_ms} ms`,
-          Address: attempt.address,
-        }}
-      />
-      <Copy
-        label="Copy as curl"
-        text={curlWith('POST', '"$URL"', headers, body)}
-        done="Copied. Set URL before you run it; it has no signature."
-      />
-      <div class="columns">
-        <Message name="Request" headers={headers} body={body} />
-        <Message name="Response" body={receivedText(attempt.response_body ?? '')} />
-      </div>
-    </>
-  )
-}
-
-const Attempts = ({ delivery: { attempts, body } }: { delivery: SentDelivery }) => {
+const Attempts = ({ attempts, body: sent }: SentDelivery) => {
   const [chosen, setChosen] = useState<number>()
   const shown = attempts.find(({ attempt }) => attempt === chosen) ?? attempts.at(-1)
+  const headers = Object.entries(shown?.request_headers ?? {})
+  const body = JSON.stringify(sent, null, 2)
   return (
     <>
       <fieldset class="row" aria-label="Attempts">
         {attempts.map((one) => (
-          <button
+          <Button
             key={one.attempt}
-            type="button"
-            class="small"
             aria-pressed={one === shown}
             onClick={() => setChosen(one.attempt)}
           >
             {one.attempt} <span class={one.cause === null ? 'good' : 'bad'}>{outcomeOf(one)}</span>
-          </button>
+          </Button>
         ))}
       </fieldset>
-      {shown && <AttemptView attempt={shown} body={JSON.stringify(body, null, 2)} />}
+      {shown && (
+        <>
+          <View of={shown} rows={attemptFacts} />
+          <Exchange
+            curl={curlWith('POST', '"$URL"', headers, body)}
+            done="Set URL before you run it; it has no signature."
+            messages={[
+              { name: 'Request', headers, body },
+              { name: 'Response', body: receivedText(shown.response_body ?? '') },
+            ]}
+          />
+        </>
+      )}
     </>
   )
 }
@@ -74,11 +69,7 @@ const close = (): void => setFilters({ delivery: undefined, cursor: place.value.
 
 const Drawer = ({ id }: { id: string }) => {
   const delivery = useOperator('delivery', 'show', { id }, { entities: ['delivery', 'receipt'] })
-  const closing = (
-    <button type="button" onClick={close}>
-      Close
-    </button>
-  )
+  const closing = <Button onClick={close}>Close</Button>
   return (
     <Modal title={`Delivery ${id}`} kind="drawer" onClose={close} actions={closing}>
       <Data of={delivery}>
@@ -93,7 +84,7 @@ const Drawer = ({ id }: { id: string }) => {
               <Redeliver id={shown.id} />
             </div>
             {shown.reason && <p class="notice warn">{shown.reason.message}</p>}
-            <Attempts delivery={shown} />
+            <Attempts {...shown} />
           </>
         )}
       </Data>

@@ -1,30 +1,79 @@
+import type { ComponentProps, TargetedEvent } from 'preact'
 import { useId } from 'preact/hooks'
-import { type Field, labelOf } from '../catalogue-fields.ts'
-import type { CallOptions } from '../client.ts'
-import { Options, useObjects } from './filters.tsx'
+import { type Choices, type Field, labelOf } from '../catalogue-fields.ts'
+import { type CallOptions, mayUse, operate } from '../client.ts'
+import { useLoaded } from '../use-operator.ts'
 
-export const Input = ({ field }: { field: Field }) => {
-  const { name, label = labelOf(name), meaning, value = '', object, type = 'text' } = field
-  const { placeholder = '', isRequired = true } = field
+/** Labelled controls, in forms and filters. */
+
+const objects = {
+  provider: async () => (await operate('provider', 'list', {})).map(({ id }) => id),
+  bank: async () =>
+    (await operate('bank', 'list', {})).map(({ identifier, name }) => [identifier, name] as const),
+} satisfies Record<string, () => Promise<Choices>>
+
+type ObjectKind = keyof typeof objects
+
+/** Loads the objects of a kind as choices. */
+export const useObjects = (kind: ObjectKind | undefined): Choices | undefined => {
+  const load = kind && mayUse(kind) ? objects[kind] : undefined
+  return useLoaded<Choices>(['objects', kind], load, { isKept: true }).data
+}
+
+type ControlProps = {
+  label: string
+  type?: Field['type'] | 'search'
+  choices?: Choices | undefined
+  selected?: string | undefined
+  /** The choice without a value, if there is one. */
+  none?: string | undefined
+  hint?: string | undefined
+  onInput?: (event: TargetedEvent<HTMLInputElement | HTMLSelectElement>) => void
+} & Pick<ComponentProps<'input'>, 'name' | 'required' | 'value' | 'placeholder' | 'accept'>
+
+/** A selection if there are choices, else an input. */
+export const Control = ({ label, choices, selected, none, hint, ...props }: ControlProps) => {
   const id = useId()
+  const described = hint !== undefined && { 'aria-describedby': `${id}-hint` }
+  const control = { id, ...described, ...props } as object
+  return (
+    <div class="field">
+      <label htmlFor={id}>{label}</label>
+      {choices ? (
+        <select {...control}>
+          {none !== undefined && <option value="">{none}</option>}
+          {choices.map((choice) => {
+            const [value, text] = typeof choice === 'string' ? [choice, choice] : choice
+            return (
+              <option key={value} value={value} selected={selected === value}>
+                {text}
+              </option>
+            )
+          })}
+        </select>
+      ) : (
+        <input {...control} />
+      )}
+      {hint !== undefined && <small id={`${id}-hint`}>{hint}</small>}
+    </div>
+  )
+}
+
+/** A field of a form. */
+export const Input = ({ field }: { field: Field }) => {
+  const { name, label = labelOf(name), meaning = '', value = '', object, type = 'text' } = field
+  const { placeholder = '', isRequired = true } = field
   const loaded = useObjects(object)
   const choices = field.choices ?? (object && (loaded ?? []))
   // Each type has its own attributes, of which only that of a text is used.
-  const typed = { type, ...(type === 'text' && { placeholder }) } as { type: 'text' }
-  const input = { id, name, required: isRequired, 'aria-describedby': `${id}-hint` }
+  const typed = { type, ...(type === 'text' && { placeholder }), autocomplete: 'off' }
   return (
-    <div class="field">
-      <label htmlFor={id}>{isRequired ? label : `${label} (optional)`}</label>
-      {choices ? (
-        <select {...input}>
-          {!isRequired && <option value="" />}
-          <Options of={choices} selected={value} />
-        </select>
-      ) : (
-        <input {...input} {...typed} autocomplete="off" defaultValue={value} />
-      )}
-      <small id={`${id}-hint`}>{meaning}</small>
-    </div>
+    <Control
+      label={isRequired ? label : `${label} (optional)`}
+      hint={meaning}
+      {...{ name, required: isRequired, choices, selected: value }}
+      {...(choices ? { none: isRequired ? undefined : '' } : { ...typed, defaultValue: value })}
+    />
   )
 }
 
@@ -44,11 +93,17 @@ export const valuesOf = (form: HTMLFormElement): CallOptions =>
     }),
   )
 
-/** Returns the filled fields of a form with the contents of its files. */
-export const contentsOf = async (form: HTMLFormElement): Promise<CallOptions> => {
-  const values = valuesOf(form)
-  for (const [name, value] of new FormData(form)) {
-    if (typeof value !== 'string' && value.name) values[name] = await textOfFile(name, value)
+/** Returns a handler that takes the filled fields of a form, and reads them with the contents of files. */
+export const onSubmit =
+  (take: (values: CallOptions, readContents: () => Promise<CallOptions>) => void) =>
+  (event: TargetedEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    const form = event.currentTarget
+    const values = valuesOf(form)
+    take(values, async () => {
+      for (const [name, value] of new FormData(form)) {
+        if (typeof value !== 'string' && value.name) values[name] = await textOfFile(name, value)
+      }
+      return values
+    })
   }
-  return values
-}

@@ -1,48 +1,16 @@
 import type { TargetedEvent } from 'preact'
-import { useId } from 'preact/hooks'
-import type { FormField } from '../../server/backend.ts'
-import { type Choices, labelOf } from '../catalogue-fields.ts'
-import { mayUse, operate, serviceNow } from '../client.ts'
+import { type Field, labelOf } from '../catalogue-fields.ts'
+import { serviceNow } from '../client.ts'
 import { place, setFilters } from '../route.ts'
-import { useCall } from '../use-operator.ts'
+import { Control, useObjects } from './field.tsx'
 
 /** Controls that store their value in the address. */
 
-export const Options = ({ of, selected }: { of: Choices; selected?: string }) =>
-  of.map((choice) => {
-    const [value, label] = typeof choice === 'string' ? [choice, choice] : choice
-    return (
-      <option key={value} value={value} selected={selected === value}>
-        {label}
-      </option>
-    )
-  })
-
-const objects = {
-  provider: async () => (await operate('provider', 'list', {})).map(({ id }) => id),
-  bank: async () =>
-    (await operate('bank', 'list', {})).map(({ identifier, name }) => [identifier, name] as const),
-} satisfies Record<string, () => Promise<Choices>>
-
-type ObjectKind = keyof typeof objects
-
-/** Loads the objects of a kind as choices. */
-export const useObjects = (kind: ObjectKind | undefined): Choices | undefined =>
-  useCall<Choices>(['objects', kind], kind && mayUse(kind) ? objects[kind] : undefined).data
-
-export type FilterProps = {
-  name: string
-  /** By default the name. */
-  label?: string
-  /** Before they are loaded, the value in the address is the only choice. */
-  choices?: Choices
-  /** The choices are the objects that exist. */
-  object?: ObjectKind
+export type FilterProps = Pick<Field, 'name' | 'label' | 'choices' | 'object' | 'placeholder'> & {
   /** The choice without a value in the address; by default all. */
   initial?: string
   /** By default a choice. */
-  type?: FormField['type'] | 'search'
-  placeholder?: string
+  type?: Field['type'] | 'search'
 }
 
 /** How many rows a page has. */
@@ -54,27 +22,18 @@ export const limitFilter: FilterProps = {
 }
 
 const Filter = ({ name, label, choices, object, initial = '', type, ...text }: FilterProps) => {
-  const loaded = useObjects(object)?.map((choice) =>
-    typeof choice === 'string' ? choice : choice[0],
-  )
+  const loaded = useObjects(object)
   const chosen = place.value.filters[name]
   const value = chosen ?? initial
-  const set = ({ currentTarget }: TargetedEvent<HTMLInputElement | HTMLSelectElement>): void =>
+  const onInput = ({ currentTarget }: TargetedEvent<HTMLInputElement | HTMLSelectElement>): void =>
     setFilters({ [name]: currentTarget.value || undefined })
-  const id = useId()
-  const typed = { type, ...text } as object
+  const control = { label: label ?? labelOf(name), value, onInput }
+  if (type === 'date' || type === 'search') return <Control {...control} {...{ type, ...text }} />
+  // Before the objects are loaded, the value in the address is the only choice.
+  const ids = loaded?.map((choice) => (typeof choice === 'string' ? choice : choice[0]))
+  const shown = choices ?? ids ?? (chosen ? [chosen] : [])
   return (
-    <div class="field">
-      <label htmlFor={id}>{label ?? labelOf(name)}</label>
-      {type === 'date' || type === 'search' ? (
-        <input id={id} {...typed} value={value} onInput={set} />
-      ) : (
-        <select id={id} value={value} onChange={set}>
-          {!initial && <option value="">All</option>}
-          <Options of={choices ?? loaded ?? (chosen ? [chosen] : [])} selected={value} />
-        </select>
-      )}
-    </div>
+    <Control {...control} choices={shown} selected={value} none={initial ? undefined : 'All'} />
   )
 }
 

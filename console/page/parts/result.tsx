@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { OperatorResults } from '../../../shared/views/operator/results.ts'
+import { Button } from './button.tsx'
 import { CopiedText } from './copy.tsx'
 import { Modal } from './modal.tsx'
 
@@ -24,10 +25,9 @@ const shown = signal<{ isOnce: boolean; parts: readonly ShownText[] } | undefine
 
 /** Opens the dialog if a result has secrets. */
 export const showSecrets = (result: unknown): void => {
-  const members = (result ?? {}) as Record<string, unknown>
-  const parts = Object.entries(titles).flatMap(([key, title]): ShownText[] => {
-    const text = members[key]
-    return typeof text === 'string' ? [[title, text]] : []
+  const parts = Object.entries(result ?? {}).flatMap(([key, text]): ShownText[] => {
+    const title = titles[key as SecretKey]
+    return title && typeof text === 'string' ? [[title, text]] : []
   })
   if (parts.length > 0) shown.value = { isOnce: true, parts }
 }
@@ -54,9 +54,9 @@ export const Result = () => {
         <CopiedText key={title} title={title} text={text} />
       ))}
       <div class="row">
-        <button type="button" class="primary" onClick={close}>
+        <Button class="primary" onClick={close}>
           Done
-        </button>
+        </Button>
       </div>
     </Modal>
   )

@@ -1,7 +1,7 @@
-import type { TargetedEvent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { mayUse, operate } from '../client.ts'
 import { searchLink } from '../search.ts'
+import { onSubmit } from './field.tsx'
 import { showFailure } from './toasts.tsx'
 
 const isTyping = ({ target }: Event): boolean =>
@@ -28,17 +28,15 @@ export const Search = () => {
     addEventListener('keydown', focus)
     return () => removeEventListener('keydown', focus)
   }, [])
-  const search = (event: TargetedEvent<HTMLFormElement>): void => {
-    event.preventDefault()
-    const text = input.current?.value.trim()
-    if (!text) return
-    linkOf(text).then((link) => location.assign(link), showFailure)
-  }
+  const search = onSubmit(({ text }) => {
+    if (text) linkOf(text).then((link) => location.assign(link), showFailure)
+  })
   return (
     <search>
       <form onSubmit={search}>
         <input
           ref={input}
+          name="text"
           type="search"
           aria-label="Search"
           aria-keyshortcuts="/ Control+K"

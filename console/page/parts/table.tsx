@@ -14,6 +14,7 @@ const time = (at: string) => <Time at={at} />
 
 const LOOKS: Record<string, (text: string) => ComponentChildren> = {
   account_type: words,
+  kind: words,
   adjusted_in: link,
   batch_id: link,
   date: dayText,
@@ -34,6 +35,17 @@ const NUMBERS =
 /** Long texts use the whole width of a card. */
 const LONG = /^(?:description|detail|narration|outcome|partner_reference|reason|summary|url)$/
 
+/** The members that identify a row without an id. */
+const IDENTITY =
+  /^(?:account|at|bank|check|date|day|identifier|kind|line|name|noun|number|phone|provider|reason|reference|subject|target|time|title|type|uuid|verb)$/
+
+const keyOf = (row: object): string =>
+  'id' in row
+    ? String(row.id)
+    : Object.entries(row)
+        .filter(([name, value]) => IDENTITY.test(name) && typeof value !== 'object')
+        .join()
+
 type Cell<T> = (view: T) => ComponentChildren
 type Column<T> = (keyof T & string) | Cell<T> | { number: Cell<T> } | { wide: Cell<T> }
 
@@ -48,9 +60,22 @@ const showMember = <T extends object>(view: T, member: keyof T & string): Compon
     : (LOOKS[member]?.(value) ?? value)
 }
 
-/** Returns members by the titles that their names make: `completed_at` is “Completed”. */
-export const named = <K extends string>(...members: K[]): Record<string, K> =>
-  Object.fromEntries(members.map((name) => [sentence(words(name.replace(/_at$/, ''))), name]))
+/** The titles that the names of members do not make. */
+const TITLES: Record<string, string> = {
+  ...{ uuid: 'UUID', url: 'URL', date: 'Day', phone_number: 'Customer' },
+  ...{ bank_reference: 'Bank’s reference', partner_reference: 'Provider’s reference' },
+}
+
+type MemberIn<C> = C extends `${infer M} as ${string}` ? M : C
+
+/** Returns members by their titles: `fee as Fees`, or `completed_at`, whose title is “Completed”. */
+export const named = <const C extends string>(...columns: C[]): Record<string, MemberIn<C>> =>
+  Object.fromEntries(
+    columns.map((column) => {
+      const [name = '', title = TITLES[name]] = column.split(' as ')
+      return [title ?? sentence(words(name.replace(/_at$/, ''))), name as MemberIn<C>]
+    }),
+  )
 
 type ShownColumn<T> = { title: string; kind: 'number' | 'wide' | ''; cell: Cell<T> }
 
@@ -71,7 +96,6 @@ type TableProps<T> = {
   label: string
   columns: ViewColumns<NoInfer<T>>
   rows: readonly T[]
-  keyOf: (row: NoInfer<T>) => string | number
   /** Tables below each other have the same columns. */
   isAligned?: boolean
   empty?: EmptyText
@@ -79,7 +103,7 @@ type TableProps<T> = {
 
 /** Shows rows; on a narrow screen each row is a card. */
 export function Table<T extends object>(props: TableProps<T>) {
-  const { label, columns, rows, keyOf, isAligned, empty } = props
+  const { label, columns, rows, isAligned, empty } = props
   if (rows.length === 0 && empty) return <Empty of={empty} />
   const shown = columnsIn(columns)
   return (

@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { type ComponentChildren, toChildArray } from 'preact'
 import { serviceNow } from '../client.ts'
-import { debitStatuses, type Tone } from '../debit-statuses.ts'
+import { type debitStatuses, displayOf, type Tone } from '../debit-statuses.ts'
 import { linkTo } from '../place.ts'
 
 /** Values of the service as text: references, statuses, times, JSON. */
@@ -27,7 +27,7 @@ export const Noted = ({ of, children }: { of: ComponentChildren; children: Compo
   <>
     {of}
     {toChildArray(children).map((note, index) => (
-      <small key={index} class="block break">
+      <small key={index} class="note">
         {note}
       </small>
     ))}
@@ -43,22 +43,14 @@ export const By = ({ name, label = 'by ' }: { name: string; label?: string }) =>
 )
 
 /** The words that are no statuses of a debit, by their tones. */
-const WORDS = {
-  good: ['active', 'delivered', 'granted', 'healthy', 'live', 'normal', 'resolved'],
-  bad: ['abandoned', 'denied', 'disabled', 'exhausted', 'suspended'],
-  warn: ['failing', 'open'],
-  '': ['expired', 'inactive'],
-} as const satisfies Partial<Record<Tone | '', readonly string[]>>
+const tones = {
+  ...{ active: 'good', delivered: 'good', granted: 'good', healthy: 'good', live: 'good' },
+  ...{ normal: 'good', resolved: 'good', failing: 'warn', open: 'warn' },
+  ...{ abandoned: 'bad', denied: 'bad', disabled: 'bad', exhausted: 'bad', suspended: 'bad' },
+  ...{ expired: '', inactive: '' },
+} as const satisfies Record<string, Tone | ''>
 
-type WordTone = keyof typeof WORDS
-type ShownStatus = keyof typeof debitStatuses | (typeof WORDS)[WordTone][number]
-
-const tones = new Map<string, Tone | ''>([
-  ...Object.entries(debitStatuses).map(([status, { tone }]) => [status, tone] as const),
-  ...(Object.keys(WORDS) as WordTone[]).flatMap((tone) =>
-    WORDS[tone].map((word) => [word, tone] as const),
-  ),
-])
+type StatusWord = keyof typeof debitStatuses | keyof typeof tones
 
 /** A word or a sentence in the colour of its meaning. */
 export const Mark = ({ tone, children }: { tone: Tone | ''; children: ComponentChildren }) => (
@@ -71,8 +63,10 @@ export const Verdict = ({ isGood, children }: { isGood: boolean; children: Compo
 )
 
 /** Batches, deliveries and refunds share the names of statuses, and their tones. */
-export const Status = ({ value }: { value: ShownStatus }) => (
-  <Mark tone={tones.get(value) ?? ''}>{words(value)}</Mark>
+export const Status = ({ value }: { value: StatusWord }) => (
+  <Mark tone={displayOf(value)?.tone ?? (tones as Record<string, Tone | ''>)[value] ?? ''}>
+    {words(value)}
+  </Mark>
 )
 
 const localSecond = signal(Date.now())
@@ -104,15 +98,12 @@ const timeText = (iso: string): string => {
   return iso.startsWith(today.value) ? `${time}` : `${date} ${time}`
 }
 
-const labelled = (label: string | undefined, text: string): string =>
-  label ? `${label} ${text}` : text
-
 type TimeProps = { at: string | null | undefined; label?: string }
 
-export const Time = ({ at, label }: TimeProps) =>
+export const Time = ({ at, label = '' }: TimeProps) =>
   at ? (
     <time class="nowrap" dateTime={at} title={at}>
-      {labelled(label, timeText(at))}
+      {`${label} ${timeText(at)}`.trim()}
     </time>
   ) : null
 
@@ -123,25 +114,24 @@ const UNITS = [
 ] as const
 
 const durationText = (milliseconds: number): string => {
-  const seconds = Math.max(0, Math.round(milliseconds / 1000))
+  const seconds = Math.round(milliseconds / 1000)
   const [unit, length, part, partLength] = UNITS.find((row) => seconds >= row[1]) ?? []
   if (!length) return `${seconds} s`
-  const rest = Math.floor((seconds % length) / partLength)
-  return `${Math.floor(seconds / length)} ${unit} ${rest} ${part}`
+  return `${Math.floor(seconds / length)} ${unit} ${Math.floor((seconds % length) / partLength)} ${part}`
 }
 
 /** Shows the time that remains until `at` by the service's clock. */
-export const Countdown = ({ at, label }: { at: string; label?: string }) => {
+export const Countdown = ({ at, label = '' }: { at: string; label?: string }) => {
   const remaining = Date.parse(at) - second.value
   const text = remaining > 0 ? `in ${durationText(remaining)}` : 'due now'
-  return <span title={at}>{labelled(label, text)}</span>
+  return <span title={at}>{`${label} ${text}`.trim()}</span>
 }
 
+/** How often a delivery was tried, and when it is tried again. */
 type AttemptsProps = {
   of: { attempt_count: number; max_attempts: number; next_attempt_at: string | null }
 }
 
-/** How often a delivery was tried, and when it is tried again. */
 export const AttemptCount = ({ of }: AttemptsProps) => (
   <small>
     {of.attempt_count} of {of.max_attempts} attempts

@@ -21,7 +21,6 @@ export const CallsScreen = () => {
     .filter(({ name, summary }) => `${name} ${summary}`.toLowerCase().includes(find))
   return (
     <Screen
-      title="All calls"
       about="Every verb of the operator command. The other screens offer the usual ones."
       filters={[
         { name: 'find', label: 'Find', type: 'search', placeholder: 'Noun, verb or effect' },
@@ -37,7 +36,6 @@ export const CallsScreen = () => {
             '': ({ name, noun, verb, effect }) => (
               <CatalogueCall
                 label={effect === 'reads' ? 'Read' : 'Call'}
-                isSmall
                 of={[noun, verb]}
                 isAsked
                 onDone={(result) => showResult(name, result)}
@@ -45,7 +43,6 @@ export const CallsScreen = () => {
             ),
           }}
           rows={calls}
-          keyOf={({ name }) => name}
           empty={noMatchOf('call')}
         />
       </Panel>

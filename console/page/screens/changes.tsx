@@ -2,9 +2,6 @@ import type { ChangeResult } from '../../../shared/views/operator/change.ts'
 import { listScreen } from '../parts/list.tsx'
 import { By, Link, Noted, words } from '../parts/values.tsx'
 
-const Target = ({ target }: { target: string }) =>
-  /^\w+-\d{8}-\w{6}$/.test(target) ? <Link id={target} /> : <span class="break">{target}</span>
-
 const textOf = (value: unknown): string => {
   if (value === null) return 'none'
   return typeof value === 'string' ? value : JSON.stringify(value)
@@ -12,10 +9,10 @@ const textOf = (value: unknown): string => {
 
 const FIELDS_MAX = 4
 
-const Changed = ({ changed }: Pick<ChangeResult, 'changed'>) => {
+const Changed = ({ changed }: ChangeResult) => {
   const entries = Object.entries(changed)
   const fields = (
-    <ul class="break">
+    <ul>
       {entries.map(([name, { from, to }]) => (
         <li key={name}>
           <span class="muted">{words(name)}:</span> {from !== null && `${textOf(from)} → `}
@@ -33,27 +30,24 @@ const Changed = ({ changed }: Pick<ChangeResult, 'changed'>) => {
   )
 }
 
-const Operator = ({ by, approved_by }: Pick<ChangeResult, 'by' | 'approved_by'>) => (
-  <Noted of={<By label="" name={by} />}>
-    {approved_by && <By label="approved by " name={approved_by} />}
-  </Noted>
-)
-
 /** The record of changes by operators. */
 export const ChangesScreen = listScreen({
-  title: 'Operator changes',
   about: () => 'Each change by an operator, newest first. Secrets show as set or changed.',
   label: 'Changes',
   noun: 'change',
   entities: ['change'],
   columns: {
     Time: 'at',
-    Operator: (change) => <Operator {...change} />,
+    Operator: ({ by, approved_by }) => (
+      <Noted of={<By label="" name={by} />}>
+        {approved_by && <By label="approved by " name={approved_by} />}
+      </Noted>
+    ),
     Call: ({ noun, verb }) => `${noun} ${verb}`,
-    Object: ({ target }) => <Target target={target} />,
-    Changes: { wide: ({ changed }) => <Changed changed={changed} /> },
+    Object: ({ target: id }) =>
+      /^\w+-\d{8}-\w{6}$/.test(id) ? <Link id={id} /> : <span class="note">{id}</span>,
+    Changes: { wide: Changed },
   },
-  keyOf: ({ at, noun, verb, target }) => `${at} ${noun} ${verb} ${target}`,
   empty: [
     'No changes by operators yet',
     'A call of the operator command or of this console appears here.',

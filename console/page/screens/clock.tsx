@@ -1,5 +1,5 @@
 import type { ClockState } from '../../server/backend.ts'
-import { type CallOptions, exchange } from '../client.ts'
+import { exchange } from '../client.ts'
 import { Action, type ActionProps } from '../parts/action.tsx'
 import { serviceDay } from '../parts/filters.tsx'
 import { Data, Panel, Screen } from '../parts/screen.tsx'
@@ -33,52 +33,49 @@ const movesOf = ({ frozen }: ClockState): Move[] => [
   { label: frozen ? 'Run' : 'Freeze', body: { freeze: !frozen } },
 ]
 
-const Clock = ({ clock }: { clock: ClockState }) => (
-  <div class="stack">
-    <p class="clock">
-      <ServiceTime />
-    </p>
-    <Mark tone={clock.frozen ? 'warn' : 'good'}>{clock.frozen ? 'frozen' : 'running'}</Mark>
-    <div class="row">
-      {movesOf(clock).map(({ body, ...move }) => (
-        <Action<ClockState>
-          key={move.label}
-          {...move}
-          perform={(values: CallOptions) => exchange('POST', '/sandbox/clock', body ?? values)}
-          done={moved}
-        />
-      ))}
-    </div>
-    <p class="muted">
-      The clock moves forward only, from one due item to the next. Timers, retries and nightly jobs
-      run on the way.
-    </p>
-  </div>
-)
+const readClock = () => exchange<ClockState>('GET', '/sandbox/clock')
 
 /** The clock of a sandbox, and its reset. */
-export const ClockScreen = () => {
-  // A move from elsewhere changes everything.
-  const watch = { entities: ['*'] }
-  const clock = useLoaded(() => exchange<ClockState>('GET', '/sandbox/clock'), [], watch)
-  return (
-    <Screen
-      title="Clock"
-      about="The time of the sandbox, for tests of timeouts, retries and settlement."
-      actions={
-        <Action
-          label="Reset the sandbox"
-          kind="danger"
-          about="Deletes all debits, webhooks and changes. Restores the seeds and the time of this machine."
-          confirmation={() => <p class="notice bad">The deleted data cannot be restored.</p>}
-          perform={() => exchange('POST', '/sandbox/reset')}
-          done="The sandbox is new."
-        />
-      }
-    >
-      <Panel>
-        <Data of={clock}>{(shown) => <Clock clock={shown} />}</Data>
-      </Panel>
-    </Screen>
-  )
-}
+export const ClockScreen = () => (
+  <Screen
+    about="The time of the sandbox, for tests of timeouts, retries and settlement."
+    actions={
+      <Action
+        label="Reset the sandbox"
+        kind="danger"
+        about="Deletes all debits, webhooks and changes. Restores the seeds and the time of this machine."
+        confirmation={() => <p class="notice bad">The deleted data cannot be restored.</p>}
+        perform={() => exchange('POST', '/sandbox/reset')}
+        done="The sandbox is new."
+      />
+    }
+  >
+    <Panel>
+      {/* A move from elsewhere changes everything. */}
+      <Data of={useLoaded(['clock'], readClock, { entities: ['*'] })}>
+        {(clock) => (
+          <>
+            <p class="clock">
+              <ServiceTime />
+            </p>
+            <Mark tone={clock.frozen ? 'warn' : 'good'}>{clock.frozen ? 'frozen' : 'running'}</Mark>
+            <div class="row">
+              {movesOf(clock).map(({ body, ...move }) => (
+                <Action<ClockState>
+                  key={move.label}
+                  {...move}
+                  perform={(values) => exchange('POST', '/sandbox/clock', body ?? values)}
+                  done={moved}
+                />
+              ))}
+            </div>
+            <p class="muted">
+              The clock moves forward only, from one due item to the next. Timers, retries and
+              nightly jobs run on the way.
+            </p>
+          </>
+        )}
+      </Data>
+    </Panel>
+  </Screen>
+)

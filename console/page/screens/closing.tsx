@@ -1,19 +1,19 @@
 import type { DayResult } from '../../../shared/views/operator/day.ts'
 import { isAboveZero, sumOf } from '../amounts.ts'
-import { isSandbox, mayUse, operate } from '../client.ts'
+import { isSandbox, mayUse } from '../client.ts'
 import { Call } from '../parts/call.tsx'
 import { chosenDay, dayFilter, serviceDay } from '../parts/filters.tsx'
-import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
+import { Data, Panel, Screen } from '../parts/screen.tsx'
 import { named, Table, TablePanel } from '../parts/table.tsx'
 import { Code, dayText, Mark, Verdict } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
-import { useLoaded, useOperator } from '../use-operator.ts'
+import { useOperator } from '../use-operator.ts'
 
 /** The closing of a day, what the next days pay, and the days without payouts, for finance. */
 
-const Points = ({ day: { result, open, banks } }: { day: DayResult }) => (
-  <div class="stack">
+const Points = ({ result, open, banks }: DayResult) => (
+  <>
     <Verdict isGood={result === 'clean'}>
       {result === 'clean' ? 'The day is clean' : `Open points: ${open.length}`}
     </Verdict>
@@ -25,85 +25,56 @@ const Points = ({ day: { result, open, banks } }: { day: DayResult }) => (
           'Next command': ({ command }) => <Code label="Command" text={command} />,
         }}
         rows={open}
-        keyOf={({ check, subject, reason }) => `${check} ${subject} ${reason}`}
       />
     )}
     <Table
       label="Banks of the day"
-      columns={{
-        ...named('bank', 'debits', 'refunds', 'payouts', 'remitted', 'receivable', 'statement'),
-      }}
+      columns={named('bank', 'debits', 'refunds', 'payouts', 'remitted', 'receivable', 'statement')}
       rows={banks}
-      keyOf={({ bank }) => bank}
       empty={['No bank has moved money on this day']}
     />
-  </div>
+  </>
 )
-
-const Closing = ({ date }: { date: string }) => {
-  const day = useLoaded((signal) => operate('day', 'close', { date }, signal), [date])
-  return <Data of={day}>{(shown) => typeof shown !== 'string' && <Points day={shown} />}</Data>
-}
-
-type PayableDay = { day: string; count: number; net: string }
 
 const Payable = () => {
   const pending = { status: 'pending', limit: '1000' } as const
   const batches = useOperator('settlement', 'list', pending, { entities: ['batch'] })
-  const payable = batches.data?.filter(({ net }) => isAboveZero(net))
-  const rows = [...new Set(payable?.flatMap(({ payable_on }) => payable_on ?? []))]
-    .sort()
-    .map((day): PayableDay => {
-      const due = payable?.filter(({ payable_on }) => payable_on === day) ?? []
-      return { day, count: due.length, net: sumOf(due.map(({ net }) => net)) }
-    })
+  const payable = batches.data?.filter(({ net, payable_on }) => isAboveZero(net) && payable_on)
+  const days = payable && [...Map.groupBy(payable, ({ payable_on }) => payable_on ?? '')]
+  const rows = days?.map(([day, due]) => {
+    return { day, count: due.length, net: sumOf(due.map(({ net }) => net)) }
+  })
   return (
     <TablePanel
       title="Payouts by day"
       actions={<a href={linkTo('settlement', '', { status: 'pending' })}>Pending batches</a>}
-      of={{ ...batches, data: payable && rows }}
+      of={{ ...batches, data: rows?.sort((one, other) => one.day.localeCompare(other.day)) }}
       columns={{
         'Payable on': ({ day }) => (
           <>
             {dayText(day)} {day < serviceDay() && <Mark tone="bad">overdue</Mark>}
           </>
         ),
-        Batches: 'count',
-        'Net (GHS)': 'net',
+        ...named('count as Batches', 'net as Net (GHS)'),
       }}
-      keyOf={({ day }) => day}
       empty={['No batch waits for its payout']}
     />
   )
 }
 
 const Calendar = ({ year }: { year: string }) => {
-  const { data, ...calendar } = useOperator(
-    'calendar',
-    'show',
-    { year },
-    { entities: ['calendar'] },
-  )
+  const calendar = useOperator('calendar', 'show', { year }, { entities: ['calendar'] })
   return (
     <TablePanel
       title={`Holidays of ${year}`}
-      actions={<Call label="Add a holiday" of={['calendar', 'add']} done="The holiday is added." />}
+      actions={<Call of={['calendar', 'add']} />}
       label="Holidays"
-      of={{ ...calendar, data: data?.days }}
+      of={{ ...calendar, data: calendar.data?.days }}
       columns={{
-        Day: 'date',
+        ...named('date'),
         Name: { wide: ({ name }) => name },
-        '': ({ date }) => (
-          <Call
-            label="Remove"
-            isSmall
-            kind="danger"
-            of={['calendar', 'remove', { date }]}
-            done="The holiday is removed."
-          />
-        ),
+        '': ({ date }) => <Call of={['calendar', 'remove', { date }]} />,
       }}
-      keyOf={({ date }) => date}
       empty={['No holidays', 'Banks with payout days “working” pay on all working days.']}
     />
   )
@@ -112,26 +83,22 @@ const Calendar = ({ year }: { year: string }) => {
 export const ClosingScreen = () => {
   const date = chosenDay(-1)
   const isClosed = isSandbox() || place.value.filters.closed === date
+  const day = useOperator('day', 'close', isClosed ? { date } : undefined)
+  const request = (
+    <>
+      <a href={linkTo('closing', '', { date, closed: date })}>Reconcile the day</a>, which reads all
+      its debits and can take minutes.
+    </>
+  )
   return (
     <Screen
-      title="Closing"
       about="Whether a day is clean, what the next days pay, and the days without payouts."
       filters={[dayFilter(-1)]}
     >
       <Panel title={`Closing of ${dayText(date)}`}>
-        {isClosed ? (
-          <Closing date={date} />
-        ) : (
-          <Empty
-            of={[
-              'The day is not checked',
-              <>
-                <a href={linkTo('closing', '', { date, closed: date })}>Reconcile the day</a>, which
-                reads all its debits and can take minutes.
-              </>,
-            ]}
-          />
-        )}
+        <Data of={day} none={!isClosed && ['The day is not checked', request]}>
+          {(shown) => typeof shown !== 'string' && <Points {...shown} />}
+        </Data>
       </Panel>
       <div class="columns">
         {mayUse('settlement') && <Payable />}

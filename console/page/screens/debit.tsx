@@ -5,10 +5,9 @@ import { displayOf } from '../debit-statuses.ts'
 import { RefundCall } from '../parts/call.tsx'
 import { DebitActions } from '../parts/debit-actions.tsx'
 import { DeliveryLink } from '../parts/delivery-drawer.tsx'
-import { Sum } from '../parts/money.tsx'
-import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
-import { named, View, type ViewColumns } from '../parts/table.tsx'
-import { AttemptCount, Code, Link, Status, Time, words } from '../parts/values.tsx'
+import { Data, Empty, Panel, Screen, Sum } from '../parts/screen.tsx'
+import { named, TablePanel, View, type ViewColumns } from '../parts/table.tsx'
+import { AttemptCount, By, Code, Link, Status, Time } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
@@ -23,9 +22,9 @@ const RequestId = ({ id }: { id: string }) =>
     <span class="mono">{id}</span>
   )
 
-type EntryProps = { entry: HistoryEntry; deliveries: readonly DeliveryWithAttempts[] }
+type EntryProps = HistoryEntry & { deliveries: readonly DeliveryWithAttempts[] }
 
-const Entry = ({ entry: { event, at, by, request_id }, deliveries }: EntryProps) => {
+const Entry = ({ event, at, by, request_id, deliveries }: EntryProps) => {
   // Every event but the creation is a status.
   const { title, tone } = displayOf(event.replace(/^\w+\./, '')) ?? { title: 'Created' }
   return (
@@ -37,7 +36,7 @@ const Entry = ({ entry: { event, at, by, request_id }, deliveries }: EntryProps)
         </small>
       </div>
       <small>
-        by <span class="mono">{by}</span>
+        <By name={by} />
         {request_id && ', request '}
         {request_id && <RequestId id={request_id} />}
       </small>
@@ -52,17 +51,6 @@ const Entry = ({ entry: { event, at, by, request_id }, deliveries }: EntryProps)
   )
 }
 
-type TimelineProps = { debit: DebitResult; log: readonly DeliveryWithAttempts[] | undefined }
-
-const Timeline = ({ debit: { history }, log = [] }: TimelineProps) => (
-  <ol class="timeline">
-    {history.map((entry) => {
-      const deliveries = log.filter(({ event }) => event === entry.event)
-      return <Entry key={entry.n} entry={entry} deliveries={deliveries} />
-    })}
-  </ol>
-)
-
 const mayRetry: Record<NonNullable<DebitResult['refund']>['status'], boolean> = {
   pending: false,
   processing: false,
@@ -73,13 +61,10 @@ const mayRetry: Record<NonNullable<DebitResult['refund']>['status'], boolean> = 
 const refundFacts: ViewColumns<NonNullable<DebitResult['refund']>> = {
   Status: 'status',
   Amount: ({ amount }) => `${amount} GHS`,
-  Reason: 'reason',
-  'Bank’s reference': 'bank_reference',
-  Failure: 'error_message',
-  ...named('created_at', 'completed_at'),
+  ...named('reason', 'bank_reference', 'error_message as Failure', 'created_at', 'completed_at'),
 }
 
-const Refund = ({ debit: { reference, refund } }: { debit: DebitResult }) => {
+const Refund = ({ reference, refund }: DebitResult) => {
   if (!refund) return null
   const about = `Asks the bank again to refund ${refund.amount} GHS.`
   const again = <RefundCall label="Refund again" reference={reference} about={about} />
@@ -95,31 +80,13 @@ const facts: ViewColumns<DebitResult> = {
   Fee: ({ fee }) => fee && `${fee} GHS`,
   Status: 'status',
   Failure: ({ error_message, error_code }) => error_message && `${error_message} (${error_code})`,
-  Provider: 'provider',
-  'Provider’s reference': 'partner_reference',
-  Bank: 'bank',
-  'Bank’s reference': 'bank_reference',
-  Customer: 'phone_number',
-  Approval: 'approval_method',
-  Narration: 'narration',
-  UUID: 'uuid',
+  ...named('provider', 'partner_reference', 'bank', 'bank_reference', 'phone_number'),
+  ...named('approval_method as Approval', 'narration', 'uuid'),
   'Settled in': ({ settlement }) =>
     settlement?.batch_id && <Link id={settlement.batch_id} mayWrap />,
   'Adjusted in': ({ settlement }) =>
     settlement?.adjusted_in && <Link id={settlement.adjusted_in} mayWrap />,
 }
-
-const Summary = ({ debit }: { debit: DebitResult }) => (
-  <Panel title="Debit">
-    <View of={debit} rows={facts} />
-    {Object.keys(debit.metadata ?? {}).length > 0 && (
-      <details>
-        <summary>Metadata</summary>
-        <Code label="Metadata" text={JSON.stringify(debit.metadata, null, 2)} />
-      </details>
-    )}
-  </Panel>
-)
 
 /** The reports and refunds of this debit that an operator must resolve, or has resolved. */
 const Exceptions = ({ reference }: { reference: string }) => {
@@ -127,23 +94,19 @@ const Exceptions = ({ reference }: { reference: string }) => {
   const { data: own = [] } = useOperator('exception', 'show', { reference }, watch)
   if (own.length === 0) return null
   return (
-    <Panel title="Exceptions" actions={<a href={linkTo('exceptions')}>Resolve</a>}>
-      <ul class="stack">
-        {own.map(({ kind, at, resolved_at, note }) => (
-          <li key={at}>
-            <Status value={resolved_at ? 'resolved' : 'open'} /> {words(kind)}{' '}
-            <small>
-              <Time at={at} />
-            </small>
-            {note && <p class="muted">{note}</p>}
-          </li>
-        ))}
-      </ul>
-    </Panel>
+    <TablePanel
+      title="Exceptions"
+      actions={<a href={linkTo('exceptions')}>Resolve</a>}
+      of={own}
+      columns={{
+        Status: ({ resolved_at }) => <Status value={resolved_at ? 'resolved' : 'open'} />,
+        ...named('kind', 'at as Reported', 'note'),
+      }}
+    />
   )
 }
 
-const About = ({ of: { status, amount, provider, bank } }: { of: DebitResult }) => (
+const about = ({ status, amount, provider, bank }: DebitResult) => (
   <>
     <Status value={status} /> · {amount} GHS · {provider} at {bank}
   </>
@@ -157,23 +120,35 @@ export const DebitScreen = () => {
   const { data: log } = useOperator('delivery', 'list', { reference }, watch)
   return (
     <Screen
-      title={reference}
       back={['debits', 'debits']}
-      about={debit.data && <About of={debit.data} />}
-      actions={debit.data && <DebitActions debit={debit.data} />}
+      about={debit.data && about(debit.data)}
+      actions={debit.data && <DebitActions {...debit.data} />}
     >
       <Data of={debit}>
         {(shown) => (
           <div class="split">
             <Panel title="Timeline">
-              <Timeline debit={shown} log={log} />
+              <ol class="timeline">
+                {shown.history.map((entry) => {
+                  const deliveries = log?.filter(({ event }) => event === entry.event) ?? []
+                  return <Entry key={entry.n} {...entry} deliveries={deliveries} />
+                })}
+              </ol>
               {log?.length === 0 && (
                 <Empty of={['Nothing was sent', 'The provider has no webhook for these events.']} />
               )}
             </Panel>
             <div class="stack">
-              <Summary debit={shown} />
-              <Refund debit={shown} />
+              <Panel title="Debit">
+                <View of={shown} rows={facts} />
+                {Object.keys(shown.metadata ?? {}).length > 0 && (
+                  <details>
+                    <summary>Metadata</summary>
+                    <Code label="Metadata" text={JSON.stringify(shown.metadata, null, 2)} />
+                  </details>
+                )}
+              </Panel>
+              <Refund {...shown} />
               <Exceptions reference={reference} />
             </div>
           </div>

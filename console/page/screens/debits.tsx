@@ -1,14 +1,5 @@
 import type { chargeView } from '../../../shared/views/debit.ts'
-import type { DebitSummary } from '../../../shared/views/operator/debit.ts'
-import {
-  type CallOptions,
-  exchange,
-  isSandbox,
-  type ListPage,
-  serviceNow,
-  settings,
-  tokenOf,
-} from '../client.ts'
+import { type CallOptions, exchange, isSandbox, serviceNow, settings, tokenOf } from '../client.ts'
 import { Action } from '../parts/action.tsx'
 import { DebitChart } from '../parts/debit-chart.tsx'
 import { serviceDay } from '../parts/filters.tsx'
@@ -28,11 +19,15 @@ const CHARGERS = ['demo', 'other']
 const Charge = () => {
   const { credentials = [], customers = [] } = settings.value?.seeds ?? {}
   const banks = credentials.filter(({ kind }) => kind === 'bank').map(({ holder }) => holder)
-  const perform = ({ provider = '', ...body }: CallOptions) => {
+  const perform = ({ provider = '', ...fields }: CallOptions) => {
     const number = Math.floor(Math.random() * 1e9).toString(36)
-    const charge = { ...body, currency: 'GHS', partner_reference: `console-${number}` }
-    const token = tokenOf('provider', provider)
-    return exchange<ReturnType<typeof chargeView>>('POST', CHARGE, charge, token)
+    const body = { ...fields, currency: 'GHS', partner_reference: `console-${number}` }
+    return exchange<ReturnType<typeof chargeView>>(
+      'POST',
+      CHARGE,
+      body,
+      tokenOf('provider', provider),
+    )
   }
   return (
     <Action
@@ -69,37 +64,29 @@ const nothingFound = (): EmptyText => {
   ]
 }
 
-const Chart = ({ rows, isFirst, next }: ListPage<DebitSummary>) => {
-  const isCurrent = isFirst && !place.value.filters.to
-  return (
-    <Panel title="Charged, completed and failed">
-      <DebitChart
-        debits={rows}
-        now={isCurrent ? serviceNow() : Date.parse(rows[0]?.created_at ?? '')}
-        isPart={!isFirst || next !== undefined}
-      />
-    </Panel>
-  )
-}
-
 /** The debits of all providers by the filters of the service, live. */
 export const DebitsScreen = listScreen({
-  title: 'Debits',
   about: () => 'Newest first, updated as they change. Times are UTC.',
   noun: 'debit',
   entities: ['debit'],
   actions: () => isSandbox() && <Charge />,
-  above: (page) => page.rows.length > 0 && <Chart {...page} />,
+  above: ({ rows, isFirst, next }) =>
+    rows[0] && (
+      <Panel title="Charged, completed and failed">
+        <DebitChart
+          debits={rows}
+          now={isFirst && !place.value.filters.to ? serviceNow() : Date.parse(rows[0].created_at)}
+          isPart={!isFirst || next !== undefined}
+        />
+      </Panel>
+    ),
   columns: {
-    ...named('created_at', 'reference', 'provider', 'bank'),
-    Customer: 'phone_number',
-    Narration: 'narration',
-    'Amount (GHS)': 'amount',
+    ...named('created_at', 'reference', 'provider', 'bank', 'phone_number', 'narration'),
+    ...named('amount as Amount (GHS)'),
     Status: ({ status, error_code }) => (
       <Noted of={<Status value={status} />}>{error_code && words(error_code)}</Noted>
     ),
   },
-  keyOf: ({ reference }) => reference,
   noMatch: nothingFound,
   empty: [
     'No debits yet',

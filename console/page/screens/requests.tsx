@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { LoggedRequest } from '../../server/live.ts'
 import { curlOf } from '../curl.ts'
 import { requests } from '../live.ts'
-import { Copy, headersText, Message } from '../parts/copy.tsx'
+import { Exchange, headersText } from '../parts/copy.tsx'
 import { noMatchOf } from '../parts/list.tsx'
 import { Empty, type EmptyText, Panel, Screen } from '../parts/screen.tsx'
 import { Mark, prettyJson, Time } from '../parts/values.tsx'
@@ -14,25 +14,7 @@ const classes = ['2', '4', '5'].map((digit) => [digit, `${digit}xx`] as const)
 
 const toneOfStatus = (status: number) => (status < 300 ? 'good' : status < 500 ? 'warn' : 'bad')
 
-const Exchange = ({ entry }: { entry: LoggedRequest }) => (
-  <div class="stack">
-    <Copy
-      label="Copy as curl"
-      text={curlOf(entry, location.origin)}
-      done="Copied. Set TOKEN before you run it."
-    />
-    <div class="columns">
-      {(['request', 'reply'] as const).map((name) => (
-        <Message
-          key={name}
-          name={name === 'request' ? 'Request' : 'Reply'}
-          headers={entry[name].headers}
-          body={prettyJson(entry[name].body)}
-        />
-      ))}
-    </div>
-  </div>
-)
+const shown = ({ headers, body }: LoggedRequest['reply']) => ({ headers, body: prettyJson(body) })
 
 const Entry = ({ entry }: { entry: LoggedRequest }) => {
   const [isOpen, setOpen] = useState(false)
@@ -46,7 +28,18 @@ const Entry = ({ entry }: { entry: LoggedRequest }) => {
           </span>{' '}
           <small>{Math.round(entry.milliseconds)} ms</small>
         </summary>
-        {isOpen && <Exchange entry={entry} />}
+        {isOpen && (
+          <div class="stack">
+            <Exchange
+              curl={curlOf(entry, location.origin)}
+              done="Set TOKEN before you run it."
+              messages={[
+                { name: 'Request', ...shown(entry.request) },
+                { name: 'Reply', ...shown(entry.reply) },
+              ]}
+            />
+          </div>
+        )}
       </details>
     </li>
   )
@@ -67,7 +60,6 @@ export const RequestsScreen = () => {
   )
   return (
     <Screen
-      title="Requests"
       about="The last 1,000 requests to the API of this sandbox, with their replies. Tokens are masked."
       filters={[
         { name: 'status', label: 'Status', choices: classes },

@@ -1,4 +1,4 @@
-import type { DeliveryResult, PingResult } from '../../../shared/views/delivery.ts'
+import type { DeliveryResult } from '../../../shared/views/delivery.ts'
 import type { WebhookResult, WebhookSummary } from '../../../shared/views/operator/webhook.ts'
 import { isSandbox, mayUse, operate, serviceNow } from '../client.ts'
 import { Call, Redeliver } from '../parts/call.tsx'
@@ -10,17 +10,10 @@ import { Countdown, Link, Time } from '../parts/values.tsx'
 import { place } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
-const pingText = ({ delivered, response_code, cause, duration_ms }: PingResult): string =>
-  delivered
-    ? `The receiver accepted the ping: HTTP ${response_code} after ${duration_ms} ms.`
-    : `The receiver did not accept the ping: ${response_code ? `HTTP ${response_code}` : cause}.`
-
-const PingCall = ({ provider, isSmall }: { provider: string; isSmall?: boolean }) => (
+const PingCall = ({ provider }: { provider: string }) => (
   <Call
-    isSmall={isSmall}
     of={['webhook', 'ping', { provider }]}
     about={`Sends a signed ping to ${provider}. A ping concerns no debit.`}
-    done={pingText}
   />
 )
 
@@ -51,37 +44,29 @@ const attemptColumns: ViewColumns<DeliveryResult> = {
   'Next attempt': ({ next_attempt_at: at }) => at && <Countdown at={at} />,
 }
 
-type Retry = DeliveryResult & { provider: string }
-
-const listRetries = async (
-  webhooks: readonly WebhookSummary[],
-  signal: AbortSignal,
-): Promise<Retry[]> => {
+const listRetries = async (providers: readonly string[], signal: AbortSignal) => {
   const lists = await Promise.all(
-    webhooks.map(async ({ provider }) => {
+    providers.map(async (provider) => {
       const deliveries = await operate('delivery', 'list', { provider }, signal)
       return deliveries.map((delivery) => ({ ...delivery, provider }))
     }),
   )
-  const timeOf = ({ next_attempt_at }: Retry): string => next_attempt_at ?? ''
+  const timeOf = ({ next_attempt_at }: DeliveryResult): string => next_attempt_at ?? ''
   return lists
     .flat()
-    .filter((delivery) => timeOf(delivery) !== '')
+    .filter(timeOf)
     .sort((one, other) => timeOf(one).localeCompare(timeOf(other)))
 }
 
 /** Failed deliveries of all providers, the next attempt first. */
 const PendingRetries = ({ webhooks }: { webhooks: readonly WebhookSummary[] }) => {
   const providers = webhooks.map(({ provider }) => provider)
-  const retries = useLoaded((signal) => listRetries(webhooks, signal), providers, {
-    entities: ['delivery'],
-  })
+  const load = (signal: AbortSignal) => listRetries(providers, signal)
   return (
     <TablePanel
       title="Pending retries"
-      of={retries}
+      of={useLoaded(['retries', ...providers], load, { entities: ['delivery'] })}
       columns={{ ...eventColumns, Provider: provider, ...attemptColumns }}
-      keyOf={({ id }) => id}
       empty={[
         'No retry is pending',
         'An event that a receiver does not accept appears here until it is delivered or abandoned.',
@@ -92,22 +77,19 @@ const PendingRetries = ({ webhooks }: { webhooks: readonly WebhookSummary[] }) =
 
 /** The webhooks of all providers with their health. */
 export const WebhooksScreen = listScreen({
-  title: 'Webhooks',
   about: () => 'The service sends the events of a provider’s debits to its webhook.',
   noun: 'webhook',
   entities: ['webhook', 'webhook-health'],
   actions: () => <SetWebhook />,
   columns: {
     Provider: provider,
-    URL: 'url',
-    Health: 'health',
+    ...named('url', 'health'),
     Since: ({ failing_since, disabled_at, recovered_at }) => (
       <Time at={disabled_at ?? failing_since ?? recovered_at} />
     ),
     Events: ({ events }) => <small>{events?.join(', ') ?? 'all of a debit'}</small>,
-    '': ({ provider }) => <PingCall provider={provider} isSmall />,
+    '': ({ provider }) => <PingCall provider={provider} />,
   },
-  keyOf: ({ provider }) => provider,
   below: ({ rows }) => mayUse('delivery') && <PendingRetries webhooks={rows} />,
   empty: [
     'No provider has a webhook',
@@ -116,51 +98,12 @@ export const WebhooksScreen = listScreen({
 })
 
 const settings: ViewColumns<WebhookResult> = {
-  URL: 'url',
-  ...named('health', 'failing_since', 'disabled_at', 'recovered_at'),
+  ...named('url', 'health', 'failing_since', 'disabled_at', 'recovered_at'),
   Slow: ({ is_sidelined }) => is_sidelined && 'delivered apart from others',
   Events: ({ events }) => events?.join(', ') ?? 'all events of a debit',
   Attempts: ({ max_attempts }) => max_attempts ?? 'by event type',
   Timeout: ({ timeout, connection_timeout }) => `${timeout} s, connection ${connection_timeout} s`,
-  Payload: 'payload',
-  'Old secret until': 'previous_until',
-}
-
-type CallsProps = { provider: string; webhook: WebhookResult | undefined }
-
-const Calls = ({ provider, webhook }: CallsProps) => {
-  const dayAgo = new Date(serviceNow() - 86_400_000).toISOString()
-  return (
-    <>
-      <PingCall provider={provider} />
-      {webhook?.health !== 'healthy' && (
-        <Call
-          of={['webhook', 'enable', { provider }]}
-          about="Ends the failing state. New events are delivered again."
-          done="The webhook is enabled."
-        />
-      )}
-      <Call
-        label="Change"
-        of={['webhook', 'set', { provider }]}
-        values={{ url: webhook?.url ?? '' }}
-        current={webhook}
-        about="Changes the given settings only. Another URL replaces the present one."
-        done="The webhook is changed."
-      />
-      <Call
-        label="Rotate the secret"
-        of={['webhook', 'rotate-secret', { provider }]}
-        done="The webhook has a new secret."
-      />
-      <Call
-        of={['delivery', 'recover', { provider }]}
-        about="Sends all undelivered events since a time again, at most 14 days ago."
-        values={{ since: dayAgo.slice(0, 19).concat('Z') }}
-        done={({ deliveries }) => `${deliveries} events are sent again.`}
-      />
-    </>
-  )
+  ...named('payload', 'previous_until as Old secret until'),
 }
 
 /** One webhook with its newest deliveries. */
@@ -168,11 +111,31 @@ export const WebhookScreen = () => {
   const provider = place.value.id
   const watch = { entities: ['webhook', 'webhook-health'], key: provider }
   const webhook = useOperator('webhook', 'show', { provider }, watch)
+  const { health, url = '' } = webhook.data ?? {}
+  const dayAgo = new Date(serviceNow() - 86_400_000).toISOString()
   return (
     <Screen
       title={`Webhook of ${provider}`}
       back={['webhooks', 'webhooks']}
-      actions={<Calls provider={provider} webhook={webhook.data} />}
+      actions={
+        <>
+          <PingCall provider={provider} />
+          {health !== 'healthy' && <Call of={['webhook', 'enable', { provider }]} />}
+          <Call
+            label="Change"
+            of={['webhook', 'set', { provider }]}
+            values={{ url }}
+            current={webhook.data}
+            about="Changes the given settings only. Another URL replaces the present one."
+            done="The webhook is changed."
+          />
+          <Call of={['webhook', 'rotate-secret', { provider }]} />
+          <Call
+            of={['delivery', 'recover', { provider }]}
+            values={{ since: `${dayAgo.slice(0, 19)}Z` }}
+          />
+        </>
+      }
     >
       <Panel title="Settings and health">
         <Data of={webhook}>{(shown) => <View of={shown} rows={settings} />}</Data>
@@ -189,7 +152,6 @@ export const WebhookScreen = () => {
           Delivered: 'delivered_at',
           '': ({ id }) => <Redeliver id={id} />,
         }}
-        keyOf={({ id }) => id}
         empty={[
           'No deliveries yet',
           `A delivery appears here with the next event of a debit of ${provider}.`,
