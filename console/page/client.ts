@@ -76,7 +76,8 @@ const errorText = (error: { message?: string; details?: unknown } | undefined) =
 /** The values of a form. */
 export type CallOptions = Record<string, string>
 
-const call = <T>(noun: string, verb: string, options: object, signal?: AbortSignal) => {
+/** Runs a verb and returns the reply. @throws CallError */
+export const call = <T>(noun: string, verb: string, options: object, signal?: AbortSignal) => {
   const operator = actingAs.value || undefined
   const body = { noun, verb, options, operator }
   return exchangeReply<T>('POST', '/console/operator', body, undefined, signal)
@@ -93,18 +94,6 @@ export const operate = <N extends NounName, V extends VerbName<N>, const O exten
   options: Exactly<O, N, V>,
   signal?: AbortSignal,
 ) => call<FullResult<N, V, O>>(noun, verb, options, signal).then(({ data }) => data)
-
-export type ListPage<T> = { rows: readonly T[]; isFirst: boolean; next: string | undefined }
-
-/** Lists a page of the objects of a noun. @throws CallError with the refusal */
-export const listPage = async <T>(
-  noun: NounName,
-  options: Partial<CallOptions>,
-  signal: AbortSignal,
-): Promise<ListPage<T>> => {
-  const { data, next_cursor } = await call<T[]>(noun, 'list', options, signal)
-  return { rows: data, isFirst: !options.cursor, next: next_cursor }
-}
 
 export const loadSettings = async (): Promise<void> => {
   settings.value = await exchange<ConsoleSettings>('GET', '/console/settings')

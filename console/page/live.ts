@@ -11,17 +11,17 @@ export const isConnected = signal(false)
 
 const listeners = new Set<(change: ItemChange) => void>()
 
-/** Announces that everything may have changed. */
-export const refresh = (): void => {
-  for (const listener of listeners) listener({ entity: '*', pk: '', sk: '' })
+const announce = (change: ItemChange): void => {
+  for (const listener of listeners) listener(change)
 }
+
+/** Announces that everything may have changed. */
+export const refresh = (): void => announce({ entity: '*', pk: '', sk: '' })
 
 /** @returns the unsubscriber */
 export const onChange = (listener: (change: ItemChange) => void): (() => void) => {
   listeners.add(listener)
-  return () => {
-    listeners.delete(listener)
-  }
+  return () => void listeners.delete(listener)
 }
 
 export const connect = (): void => {
@@ -39,9 +39,7 @@ export const connect = (): void => {
   on('request', (request) => {
     requests.value = [request, ...requests.value].slice(0, REQUESTS_MAX)
   })
-  on('change', (change) => {
-    for (const listener of listeners) listener(change)
-  })
+  on('change', announce)
   source.addEventListener('error', () => {
     isConnected.value = false
   })

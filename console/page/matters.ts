@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { agesText } from './ages.ts'
 import { isAboveZero } from './amounts.ts'
 import { mayUse, serviceNow, settings } from './client.ts'
-import { serviceDay } from './parts/filters.tsx'
+import { serviceDay } from './parts/field.tsx'
 import { pending } from './pending.ts'
 import { place } from './route.ts'
 import { type Loaded, useOperator } from './use-operator.ts'
@@ -12,9 +12,8 @@ import { type Loaded, useOperator } from './use-operator.ts'
 
 export type Matter = {
   title: string
-  /** The screen that shows it, with its filters. */
-  screen: string
-  filters: Record<string, string>
+  /** The screen that shows it, with its filters, as in the address. */
+  list: string
   count: number
   /** When the oldest began. */
   since: string | null
@@ -25,24 +24,20 @@ export const matters = signal<readonly Matter[]>([])
 
 type Open = { since: string | null; detail?: string }
 
+/** Says which ones are open, or how old they are. */
 const matter = <T>(
+  title: string,
+  list: string,
   { data }: Pick<Loaded<readonly T[]>, 'data'>,
-  [title, screen, filters = {}]: readonly [string, string, Record<string, string>?],
   openOf: (one: T) => Open | false,
-  detailOf = (open: readonly Open[]): string =>
-    open.flatMap(({ detail }) => detail ?? []).join(', '),
 ): Matter[] => {
   if (!data) return []
   const open = data.map(openOf).filter((one) => one !== false)
-  const [since = null] = open.flatMap((one) => one.since ?? []).sort()
-  return [{ title, screen, filters, count: open.length, since, detail: detailOf(open) }]
+  const times = open.flatMap(({ since }) => since ?? []).sort()
+  const which = open.flatMap(({ detail }) => detail ?? []).join(', ')
+  const detail = which || agesText(times, serviceNow())
+  return [{ title, list, count: open.length, since: times[0] ?? null, detail }]
 }
-
-const agesOf = (open: readonly Open[]): string =>
-  agesText(
-    open.flatMap(({ since }) => since ?? []),
-    serviceNow(),
-  )
 
 const all = { limit: '1000' } as const
 
@@ -68,49 +63,28 @@ const useLists = () => {
 type OpenLists = ReturnType<typeof useLists>
 
 const mattersOf = ({ exceptions, requests, banks, webhooks, batches, letters }: OpenLists) => [
-  ...matter(
-    exceptions,
-    ['Exceptions', 'exceptions', { status: 'open' }],
-    ({ at }) => ({ since: at }),
-    agesOf,
-  ),
-  ...matter(requests, ['Approvals', 'approvals', { status: 'pending' }], ({ requested_at }) => ({
-    since: requested_at,
-  })),
-  ...matter(
-    banks,
-    ['Banks that are not up', 'banks'],
-    ({ identifier, health: { state, since } }) =>
-      state !== 'up' && { since, detail: `${identifier} ${state}` },
-  ),
-  ...matter(
-    webhooks,
-    ['Webhooks that fail', 'webhooks'],
-    ({ provider, health, failing_since, disabled_at }) =>
-      health !== 'healthy' && {
-        since: failing_since ?? disabled_at,
-        detail: `${provider} ${health}`,
-      },
-  ),
-  ...matter(
-    batches,
-    ['Failed payouts', 'settlement', { status: 'failed' }],
-    ({ id, status, failed_at }) => status === 'failed' && { since: failed_at, detail: id },
-  ),
-  ...matter(
-    batches,
-    ['Overdue payouts', 'settlement', { status: 'pending' }],
-    ({ id, status, net, payable_on, sealed_at }) =>
-      status === 'pending' &&
-      isAboveZero(net) &&
-      payable_on !== null &&
-      payable_on < serviceDay() && { since: sealed_at, detail: id },
-  ),
-  ...matter(
-    letters,
-    ['Queues with dead letters', 'calls', { find: 'dead-letters' }],
-    ({ queue, count }) => count > 0 && { since: null, detail: `${queue}: ${count}` },
-  ),
+  ...matter('Exceptions', 'exceptions?status=open', exceptions, ({ at }) => ({ since: at })),
+  ...matter('Approvals', 'approvals?status=pending', requests, ({ requested_at: since }) => {
+    return { since }
+  }),
+  ...matter('Banks that are not up', 'banks', banks, ({ identifier, health: { state, since } }) => {
+    return state !== 'up' && { since, detail: `${identifier} ${state}` }
+  }),
+  ...matter('Webhooks that fail', 'webhooks', webhooks, ({ provider, health, ...webhook }) => {
+    const since = webhook.failing_since ?? webhook.disabled_at
+    return health !== 'healthy' && { since, detail: `${provider} ${health}` }
+  }),
+  ...matter('Failed payouts', 'settlement?status=failed', batches, ({ id, status, failed_at }) => {
+    return status === 'failed' && { since: failed_at, detail: id }
+  }),
+  ...matter('Overdue payouts', 'settlement?status=pending', batches, (batch) => {
+    const { id, status, net, payable_on, sealed_at } = batch
+    const isDue = status === 'pending' && isAboveZero(net) && payable_on !== null
+    return isDue && payable_on < serviceDay() && { since: sealed_at, detail: id }
+  }),
+  ...matter('Queues with dead letters', 'calls?find=dead-letters', letters, ({ queue, count }) => {
+    return count > 0 && { since: null, detail: `${queue}: ${count}` }
+  }),
 ]
 
 export const useMatters = (): void => {
@@ -125,4 +99,4 @@ export const useMatters = (): void => {
 
 /** How much is open at a screen. */
 export const openAt = (screen: string): number =>
-  matters.value.reduce((sum, row) => sum + (row.screen === screen ? row.count : 0), 0)
+  matters.value.reduce((sum, row) => sum + (row.list.split('?')[0] === screen ? row.count : 0), 0)

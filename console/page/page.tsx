@@ -1,19 +1,71 @@
 import { render } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
-import { actingAs, isClockFrozen, isSandbox, loadSettings, mayUse, settings } from './client.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import {
+  actingAs,
+  isClockFrozen,
+  isSandbox,
+  loadSettings,
+  mayUse,
+  operate,
+  settings,
+} from './client.ts'
 import { connect, isConnected } from './live.ts'
 import { openAt, useMatters } from './matters.ts'
-import { Button } from './parts/button.tsx'
+import { Button, showFailure, Toasts } from './parts/button.tsx'
 import { DeliveryDrawer } from './parts/delivery-drawer.tsx'
+import { onSubmit } from './parts/field.tsx'
 import { Result } from './parts/result.tsx'
 import { Empty, type EmptyText, Failure, Loading } from './parts/screen.tsx'
-import { Search } from './parts/search.tsx'
-import { Toasts } from './parts/toasts.tsx'
 import { ServiceTime } from './parts/values.tsx'
 import { usePending } from './pending.ts'
 import { linkTo, titleOf } from './place.ts'
 import { place, scrollTop } from './route.ts'
 import { type ScreenRow, screenGroups, screens } from './screens.ts'
+import { searchLink } from './search.ts'
+
+const isTyping = ({ target }: Event): boolean =>
+  target instanceof Element && target.matches('input, select, textarea, dialog *')
+
+const linkOf = async (text: string): Promise<string> => {
+  const [providers, banks] = await Promise.all([
+    mayUse('provider') ? operate('provider', 'list', {}) : [],
+    mayUse('bank') ? operate('bank', 'list', {}) : [],
+  ])
+  return searchLink(text, { providers, banks })
+}
+
+/** Finds an object by any of its names. `/` and Ctrl-K lead here. */
+export const Search = () => {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    const focus = (event: KeyboardEvent): void => {
+      const isShortcut = (event.ctrlKey || event.metaKey) && event.key === 'k'
+      if (!isShortcut && (event.key !== '/' || isTyping(event))) return
+      event.preventDefault()
+      input.current?.select()
+    }
+    addEventListener('keydown', focus)
+    return () => removeEventListener('keydown', focus)
+  }, [])
+  const search = onSubmit(({ text }) => {
+    if (text) linkOf(text).then((link) => location.assign(link), showFailure)
+  })
+  return (
+    <search>
+      <form onSubmit={search}>
+        <input
+          ref={input}
+          name="text"
+          type="search"
+          aria-label="Search"
+          aria-keyshortcuts="/ Control+K"
+          placeholder="Search /"
+          title="Reference, uuid, provider’s or bank’s reference, phone, amount, batch, provider or bank"
+        />
+      </form>
+    </search>
+  )
+}
 
 const isOffered = ({ noun, isForSandbox }: ScreenRow): boolean =>
   (!noun || mayUse(noun)) && (!isForSandbox || isSandbox())

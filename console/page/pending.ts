@@ -33,9 +33,9 @@ export const pendingCall = (
   object: Record<string, string | undefined>,
 ): ApprovalResult | undefined => {
   const preset = Object.entries(object)
-  if (preset.length === 0) return undefined
   return pending.value.find(
     (request) =>
+      preset.length > 0 &&
       request.noun === noun &&
       request.verb === verb &&
       preset.every(([name, value]) => request.options[name] === value),

@@ -6,13 +6,11 @@ import { type CallOptions, isSandbox, settings } from '../client.ts'
 import { refresh } from '../live.ts'
 import { addPending } from '../pending.ts'
 import { useRun } from '../use-operator.ts'
-import { Button } from './button.tsx'
+import { Button, showToast } from './button.tsx'
 import { CopiedText } from './copy.tsx'
 import { Input, onSubmit, valuesOf } from './field.tsx'
-import { Modal } from './modal.tsx'
 import { showSecrets } from './result.tsx'
-import { Failure } from './screen.tsx'
-import { showToast } from './toasts.tsx'
+import { Failure, Modal } from './screen.tsx'
 
 /** The result of a call that ran at once, not the request of a call that waits for an approval. */
 type Done<T> = Exclude<T, { approval: ApprovalResult }>
@@ -32,15 +30,12 @@ export type ActionProps<T> = {
   /** The message after success. */
   done?: string | ((result: Done<T>) => string)
   onDone?: ((result: Done<T>) => void) | undefined
-}
-
-type PerformedProps<T> = ActionProps<T> & {
   perform: (values: CallOptions) => Promise<T>
   /** The same call in a shell. */
-  command?: ((values: CallOptions) => string) | undefined
+  command?: (values: CallOptions) => string
 }
 
-type DialogProps = Omit<PerformedProps<never>, 'perform' | 'done' | 'onDone'> & {
+type DialogProps = Omit<ActionProps<never>, 'perform' | 'done' | 'onDone'> & {
   act: (values: CallOptions) => Promise<void>
   onClose: () => void
 }
@@ -83,7 +78,7 @@ const Dialog = ({ label, act, onClose, ...props }: DialogProps) => {
 }
 
 /** A button that acts at once, or after a dialog if it has fields or a stage is behind the console. */
-export function Action<T>(props: PerformedProps<T>) {
+export function Action<T>(props: ActionProps<T>) {
   const { perform, onDone, done = 'The call was made.', ...shown } = props
   const { label, fields = [], confirmation, isAsked, kind = '' } = shown
   const [isOpen, setOpen] = useState(false)
@@ -91,10 +86,11 @@ export function Action<T>(props: PerformedProps<T>) {
   const act = async (options: CallOptions): Promise<void> => {
     const result = await perform(options)
     setOpen(false)
-    const request = approvalIn(result)
-    if (request) {
-      addPending(request)
-      return showToast(`Request ${request.id} waits for a second operator. See Approvals.`)
+    // The request of a call that a second operator must approve.
+    const { approval } = (result ?? {}) as { approval?: ApprovalResult }
+    if (approval?.id) {
+      addPending(approval)
+      return showToast(`Request ${approval.id} waits for a second operator. See Approvals.`)
     }
     showSecrets(result)
     showToast(typeof done === 'string' ? done : done(result as Done<T>))
@@ -109,10 +105,4 @@ export function Action<T>(props: PerformedProps<T>) {
       {isOpen && <Dialog {...shown} act={act} onClose={() => setOpen(false)} />}
     </>
   )
-}
-
-/** Returns the request of a call that a second operator must approve. */
-const approvalIn = (result: unknown): ApprovalResult | undefined => {
-  const { approval } = (result ?? {}) as { approval?: ApprovalResult }
-  return approval?.id ? approval : undefined
 }

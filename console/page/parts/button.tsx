@@ -1,6 +1,25 @@
+import { signal } from '@preact/signals'
 import type { ComponentProps } from 'preact'
 import { useRun } from '../use-operator.ts'
-import { showFailure } from './toasts.tsx'
+
+const SHOWN_MS = 6_000
+
+type Toast = { text: string; isFailure: boolean }
+
+const toasts = signal<readonly Toast[]>([])
+
+const close = (closed: Toast): void => {
+  toasts.value = toasts.value.filter((toast) => toast !== closed)
+}
+
+/** Shows a message for six seconds, a failure until it is closed. Screen readers announce it. */
+export const showToast = (text: string, { isFailure = false } = {}): void => {
+  const toast = { text, isFailure }
+  toasts.value = [...toasts.value, toast]
+  if (!isFailure) setTimeout(() => close(toast), SHOWN_MS)
+}
+
+export const showFailure = ({ message }: Error): void => showToast(message, { isFailure: true })
 
 type ButtonProps = ComponentProps<'button'> & { work?: () => Promise<unknown> }
 
@@ -10,6 +29,23 @@ export const Button = ({ work, ...props }: ButtonProps) => {
   const start = work && (() => run(() => work().catch(showFailure)))
   return <button type="button" disabled={isRunning} onClick={start} {...props} />
 }
+
+export const Toasts = () => (
+  <div class="toasts" aria-live="polite">
+    <ul>
+      {toasts.value.map((toast) => (
+        <li key={toast} class={toast.isFailure ? 'failed' : ''}>
+          {toast.text}
+          {toast.isFailure && (
+            <Button class="small" onClick={() => close(toast)}>
+              Close
+            </Button>
+          )}
+        </li>
+      ))}
+    </ul>
+  </div>
+)
 
 /** A result too large for a reply is downloaded from a URL. */
 type CsvReply = string | { url: string } | { download: string }

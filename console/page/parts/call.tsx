@@ -1,14 +1,12 @@
 import type { FullResult, NounName, OptionsOf, VerbName } from '../../../shared/operator/results.ts'
-import { catalogueFields, type Field, formOf, labelOf, sentence } from '../catalogue-fields.ts'
+import { type Field, formOf, labelOf, sentence } from '../catalogue-fields.ts'
 import { type CallOptions, mayUse, settings, submit } from '../client.ts'
 import { quoted } from '../curl.ts'
 import { pendingCall } from '../pending.ts'
 import { linkTo } from '../place.ts'
-import { refundPayer } from '../refund-payer.ts'
-import { useOperator } from '../use-operator.ts'
-import { Action, type ActionProps } from './action.tsx'
-import { type CallRow, callRow } from './call-rows.ts'
-import { Data, Payment } from './screen.tsx'
+import { settingOf } from '../settings-of.ts'
+import { Action } from './action.tsx'
+import { type CallRow, callRow } from './call-rows.tsx'
 
 /** The command uses this port by default. */
 const SANDBOX_PORT = '3000'
@@ -38,7 +36,7 @@ type CatalogueCallProps<T> = CallRow<T> & {
 
 /** A button that runs a verb with the form of the catalogue. Hidden if the operator may not use the noun. */
 export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
-  const { of, only, values, texts = {}, current, about, ...action } = props
+  const { of, only, values = {}, texts = {}, current, about, confirmation, ...action } = props
   const [noun, verb, options = {}] = of
   const { label = labelOf(verb) } = action
   if (!mayUse(noun as NounName)) return null
@@ -48,7 +46,14 @@ export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
     return <a href={linkTo('approvals', '', { status: 'pending' })}>{label}: requested</a>
   }
   const form = formOf(noun, verb)
-  const fields = catalogueFields(form, { preset: options, only, values, current })
+  // An empty field leaves its setting unchanged.
+  const fields = (form?.fields ?? [])
+    .filter(({ name }) => options[name] === undefined && (only?.includes(name) ?? true))
+    .map((field) => {
+      const now = settingOf(current, field.name)
+      const meaning = `${now === undefined ? '' : `Now ${now}. `}${sentence(field.meaning)}`
+      return { ...field, value: values[field.name], meaning, ...texts[field.name] }
+    })
   return (
     <Action<T>
       movesMoney={form?.effect === 'money'}
@@ -56,11 +61,13 @@ export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
       label={label}
       about={
         <>
-          {about ?? `${sentence(form?.summary ?? '')}.`}
+          {(typeof about === 'function' ? about(options) : about) ??
+            `${sentence(form?.summary ?? '')}.`}
           {form?.approval && ` A stage with approvals asks a second operator ${form.approval}.`}
         </>
       }
-      fields={fields.map((field) => ({ ...field, ...texts[field.name] }))}
+      confirmation={confirmation && ((entered) => confirmation({ ...options, ...entered }))}
+      fields={fields}
       perform={(entered) => submit<T>(noun, verb, { ...options, ...entered })}
       command={(entered) => commandOf(noun, verb, { ...options, ...entered })}
     />
@@ -82,36 +89,4 @@ export const Call = <N extends NounName, V extends VerbName<N>>({
   ...props
 }: CallProps<N, V>) => (
   <CatalogueCall of={of} {...callRow<FullResult<N, V>>(of[0], of[1])} {...props} />
-)
-
-type DebitPaymentProps = { reference: string; isRefund: boolean }
-
-/** The amount and the parties of a debit, or of its refund. */
-export const DebitPayment = ({ reference, isRefund }: DebitPaymentProps) => (
-  <Data of={useOperator('debit', 'show', { reference })}>
-    {(shown) => {
-      const { amount, provider, bank, phone_number } = shown
-      const customer = `customer ${phone_number} at ${bank}`
-      const parties = isRefund
-        ? { from: refundPayer(shown), to: customer }
-        : { from: customer, to: provider }
-      return <Payment amount={amount} {...parties} />
-    }}
-  </Data>
-)
-
-type RefundProps = Pick<ActionProps<never>, 'label' | 'about'> & { reference: string }
-
-/** A button that refunds a debit, after its amount and parties. */
-export const RefundCall = ({ reference, ...action }: RefundProps) => (
-  <Call
-    {...action}
-    of={['exception', 'refund', { reference }]}
-    confirmation={() => <DebitPayment reference={reference} isRefund />}
-  />
-)
-
-/** A button that delivers an event again. */
-export const Redeliver = ({ id }: { id: number }) => (
-  <Call of={['delivery', 'redeliver', { id: String(id) }]} />
 )

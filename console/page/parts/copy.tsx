@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Button } from './button.tsx'
-import { showToast } from './toasts.tsx'
+import { Button, showToast } from './button.tsx'
 import { Code } from './values.tsx'
 
 const copy = async (text: string, done: string): Promise<void> => {

@@ -5,10 +5,9 @@ import { linkTo } from '../place.ts'
 import { place, setFilters } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
 import { Button } from './button.tsx'
-import { Redeliver } from './call.tsx'
+import { Call } from './call.tsx'
 import { Exchange } from './copy.tsx'
-import { Modal } from './modal.tsx'
-import { Data } from './screen.tsx'
+import { Data, Modal } from './screen.tsx'
 import { View, type ViewColumns } from './table.tsx'
 import { AttemptCount, Link, prettyJson, Status, words } from './values.tsx'
 
@@ -67,11 +66,15 @@ const Attempts = ({ attempts, body: sent }: SentDelivery) => {
 
 const close = (): void => setFilters({ delivery: undefined, cursor: place.value.filters.cursor })
 
-const Drawer = ({ id }: { id: string }) => {
-  const delivery = useOperator('delivery', 'show', { id }, { entities: ['delivery', 'receipt'] })
+/** The delivery that the address names, above the screen. */
+export const DeliveryDrawer = () => {
+  const { delivery: id } = place.value.filters
+  const watch = { entities: ['delivery', 'receipt'] }
+  const delivery = useOperator('delivery', 'show', id ? { id } : undefined, watch)
+  if (!id) return null
   const closing = <Button onClick={close}>Close</Button>
   return (
-    <Modal title={`Delivery ${id}`} kind="drawer" onClose={close} actions={closing}>
+    <Modal key={id} title={`Delivery ${id}`} kind="drawer" onClose={close} actions={closing}>
       <Data of={delivery}>
         {(shown) => (
           <>
@@ -81,7 +84,7 @@ const Drawer = ({ id }: { id: string }) => {
             </p>
             <div class="row">
               <AttemptCount of={shown} />
-              <Redeliver id={shown.id} />
+              <Call of={['delivery', 'redeliver', { id }]} />
             </div>
             {shown.reason && <p class="notice warn">{shown.reason.message}</p>}
             <Attempts {...shown} />
@@ -92,14 +95,8 @@ const Drawer = ({ id }: { id: string }) => {
   )
 }
 
-/** The delivery that the address names, above the screen. */
-export const DeliveryDrawer = () => {
-  const { delivery } = place.value.filters
-  return delivery ? <Drawer key={delivery} id={delivery} /> : null
-}
-
 /** Opens the drawer of a delivery above this screen. */
-export const DeliveryLink = ({ id, children }: { id: number; children: string }) => {
+export const DeliveryLink = ({ id, event }: { id: number; event: string }) => {
   const { screen, id: object, filters } = place.value
-  return <a href={linkTo(screen, object, { ...filters, delivery: String(id) })}>{children}</a>
+  return <a href={linkTo(screen, object, { ...filters, delivery: String(id) })}>{event}</a>
 }

@@ -2,12 +2,12 @@ import type { ComponentChildren } from 'preact'
 import type { NounName, ResultOf } from '../../../shared/operator/results.ts'
 import type { FormField } from '../../server/backend.ts'
 import { formOf, labelOf } from '../catalogue-fields.ts'
-import { type CallOptions, type ListPage, listPage, mayUse } from '../client.ts'
+import { type CallOptions, call, mayUse } from '../client.ts'
 import { linkTo, titleOf } from '../place.ts'
 import { place, setFilters } from '../route.ts'
 import { useLoaded } from '../use-operator.ts'
 import { Button } from './button.tsx'
-import { chosen, Filters, limitFilter } from './filters.tsx'
+import { chosen, Filters, limitFilter } from './field.tsx'
 import { Data, Empty, type EmptyText, Panel, Screen } from './screen.tsx'
 import { Table, type ViewColumns } from './table.tsx'
 
@@ -37,6 +37,8 @@ type ListRow<N extends NounName, T = ListedRow<N>> = {
   actions?: () => ComponentChildren
 }
 
+export type ListPage<T> = { rows: readonly T[]; isFirst: boolean; next: string | undefined }
+
 /** Says that the filters exclude every row. */
 export const noMatchOf = (row: string): EmptyText => [
   `No ${row} matches these filters`,
@@ -53,9 +55,15 @@ const useList = <N extends NounName>(list: ListRow<N>) => {
   const { screen, id, filters } = place.value
   const fields = (formOf(noun, 'list')?.fields ?? []).filter(({ name }) => !(name in options))
   const own = fields.filter(({ name }) => name !== 'cursor' && name !== 'limit')
-  const call = { ...options, ...chosen(...fields.map(({ name }) => name)) }
-  const load = (signal: AbortSignal) => listPage<ListedRow<N>>(noun, call, signal)
-  const page = useLoaded([noun, 'page', call], mayUse(noun) ? load : undefined, { entities })
+  const entered: Partial<CallOptions> = {
+    ...options,
+    ...chosen(...fields.map((field) => field.name)),
+  }
+  const load = async (signal: AbortSignal): Promise<ListPage<ListedRow<N>>> => {
+    const { data: rows, next_cursor } = await call<ListedRow<N>[]>(noun, 'list', entered, signal)
+    return { rows, isFirst: !entered.cursor, next: next_cursor }
+  }
+  const page = useLoaded([noun, 'page', entered], mayUse(noun) ? load : undefined, { entities })
   const isPaged = own.length < fields.length
   const isFiltered = own.some(({ name }) => filters[name])
   const texts = own.filter((field) => isText(field) && filters[field.name])

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { OperatorResults } from '../../../shared/views/operator/results.ts'
 import { Button } from './button.tsx'
 import { CopiedText } from './copy.tsx'
-import { Modal } from './modal.tsx'
+import { Modal } from './screen.tsx'
 
 type KeysOf<T> = T extends object ? keyof T : never
 type ResultKey = {

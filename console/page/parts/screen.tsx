@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { withSeparators } from '../amounts.ts'
 import { CallError } from '../client.ts'
 import { titleOf } from '../place.ts'
 import { linkBackTo, place } from '../route.ts'
 import type { Loaded } from '../use-operator.ts'
 import { Button } from './button.tsx'
-import { type FilterProps, Filters } from './filters.tsx'
-import { Heading } from './modal.tsx'
+import { type FilterProps, Filters } from './field.tsx'
 
 type ScreenProps = {
   /** By default the object that the screen shows, or the name of the screen. */
@@ -38,15 +38,21 @@ export const Screen = ({ title, back, about, actions, filters = [], children }: 
   </div>
 )
 
-type PanelProps = {
-  title?: string | undefined
-  actions?: ComponentChildren
-  children: ComponentChildren
-}
+type HeadingProps = { title?: string | undefined; id?: string; actions?: ComponentChildren }
 
-export const Panel = ({ title, actions, children }: PanelProps) => (
+/** The heading of a panel or a dialog, next to its actions. */
+const Heading = ({ title, id, actions }: HeadingProps) => (
+  <div class="head">
+    <h2 id={id}>{title}</h2>
+    {actions && <div class="row">{actions}</div>}
+  </div>
+)
+
+type PanelProps = Omit<HeadingProps, 'id'> & { children: ComponentChildren }
+
+export const Panel = ({ children, ...heading }: PanelProps) => (
   <section class="panel stack">
-    {title && <Heading title={title} actions={actions} />}
+    {heading.title && <Heading {...heading} />}
     {children}
   </section>
 )
@@ -127,5 +133,33 @@ export function Data<T>({ of: { data, error, reload }, none, children }: DataPro
       {data !== undefined && children(data)}
       {data === undefined && !error && <Loading />}
     </>
+  )
+}
+
+type ModalProps = PanelProps & {
+  onClose: () => void
+  /** Escape does not close it. */
+  isKept?: boolean
+  kind?: 'drawer'
+}
+
+/** A modal dialog, which Escape closes. */
+export const Modal = ({ onClose, isKept = false, kind, children, ...heading }: ModalProps) => {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => element.current?.showModal(), [])
+  return (
+    <dialog
+      ref={element}
+      class={kind}
+      aria-labelledby={id}
+      onClose={onClose}
+      onCancel={(event) => isKept && event.preventDefault()}
+    >
+      <div class="fields">
+        <Heading {...heading} id={id} />
+        {children}
+      </div>
+    </dialog>
   )
 }

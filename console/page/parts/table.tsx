@@ -7,7 +7,6 @@ import { dayText, Link, Status, Time, words } from './values.tsx'
 
 /** The looks of the members of views, in tables and in facts. */
 
-const link = (id: string) => <Link id={id} mayWrap />
 const mono = (text: string) => <span class="mono">{text}</span>
 const status = (word: string) => <Status value={word as 'open'} />
 const time = (at: string) => <Time at={at} />
@@ -15,11 +14,8 @@ const time = (at: string) => <Time at={at} />
 const LOOKS: Record<string, (text: string) => ComponentChildren> = {
   account_type: words,
   kind: words,
-  adjusted_in: link,
-  batch_id: link,
   date: dayText,
   health: status,
-  made_good_by: link,
   payable_on: dayText,
   reference: (id) => <Link id={id} />,
   requested_by: mono,
@@ -77,15 +73,13 @@ export const named = <const C extends string>(...columns: C[]): Record<string, M
     }),
   )
 
-type ShownColumn<T> = { title: string; kind: 'number' | 'wide' | ''; cell: Cell<T> }
+type ShownColumn<T> = { title: string; kind: string; cell: Cell<T> }
 
 const columnsIn = <T extends object>(columns: ViewColumns<T>): ShownColumn<T>[] =>
-  Object.entries(columns).map(([title, column]) => {
+  Object.entries(columns).flatMap(([title, column]): ShownColumn<T> | ShownColumn<T>[] => {
     if (typeof column === 'function') return { title, kind: '', cell: column }
     if (typeof column === 'object') {
-      return 'number' in column
-        ? { title, kind: 'number', cell: column.number }
-        : { title, kind: 'wide', cell: column.wide }
+      return Object.entries(column).map(([kind, cell]) => ({ title, kind, cell }))
     }
     const kind = NUMBERS.test(column) ? 'number' : LONG.test(column) ? 'wide' : ''
     return { title, kind, cell: (view) => showMember(view, column) }

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { type ComponentChildren, toChildArray } from 'preact'
+import type { DeliveryResult } from '../../../shared/views/delivery.ts'
 import { serviceNow } from '../client.ts'
 import { type debitStatuses, displayOf, type Tone } from '../debit-statuses.ts'
 import { linkTo } from '../place.ts'
@@ -83,29 +84,24 @@ const today = computed(() => new Date(second.value).toISOString().slice(0, 10))
 /** The parts of `Mon, 23 Nov 2026 08:00:00 GMT`. */
 const partsOf = (iso: string) => {
   const [, date, month, year, time] = new Date(iso).toUTCString().split(' ')
-  return { date: `${Number(date)} ${month}`, year, time }
+  return [`${Number(date)} ${month}`, year, time] as const
 }
 
 /** Formats `2026-11-23` as `23 Nov 2026`. */
-export const dayText = (day: string): string => {
-  const { date, year } = partsOf(day)
-  return `${date} ${year}`
-}
-
-/** Formats in UTC, with the date unless it is today. */
-const timeText = (iso: string): string => {
-  const { date, time } = partsOf(iso)
-  return iso.startsWith(today.value) ? `${time}` : `${date} ${time}`
-}
+export const dayText = (day: string): string => partsOf(day).slice(0, 2).join(' ')
 
 type TimeProps = { at: string | null | undefined; label?: string }
 
-export const Time = ({ at, label = '' }: TimeProps) =>
-  at ? (
+/** Shows a time in UTC, with the date unless it is today. */
+export const Time = ({ at, label = '' }: TimeProps) => {
+  if (!at) return null
+  const [date, , time] = partsOf(at)
+  return (
     <time class="nowrap" dateTime={at} title={at}>
-      {`${label} ${timeText(at)}`.trim()}
+      {`${label} ${at.startsWith(today.value) ? '' : `${date} `}${time}`.trim()}
     </time>
-  ) : null
+  )
+}
 
 const UNITS = [
   ['d', 86_400, 'h', 3_600],
@@ -127,12 +123,10 @@ export const Countdown = ({ at, label = '' }: { at: string; label?: string }) =>
   return <span title={at}>{`${label} ${text}`.trim()}</span>
 }
 
-/** How often a delivery was tried, and when it is tried again. */
-type AttemptsProps = {
-  of: { attempt_count: number; max_attempts: number; next_attempt_at: string | null }
-}
+type Attempts = Pick<DeliveryResult, 'attempt_count' | 'max_attempts' | 'next_attempt_at'>
 
-export const AttemptCount = ({ of }: AttemptsProps) => (
+/** How often a delivery was tried, and when it is tried again. */
+export const AttemptCount = ({ of }: { of: Attempts }) => (
   <small>
     {of.attempt_count} of {of.max_attempts} attempts
     {of.next_attempt_at && ', next '}

@@ -1,7 +1,8 @@
 import type { NounName } from '../../../shared/operator/results.ts'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import { isSandbox, mayUse, submit } from '../client.ts'
-import { Call, DebitPayment } from '../parts/call.tsx'
+import { Call } from '../parts/call.tsx'
+import { DebitPayment } from '../parts/call-rows.tsx'
 import { listScreen } from '../parts/list.tsx'
 import { Data, Facts, Loading, Payment } from '../parts/screen.tsx'
 import { By, Countdown, Link, Noted, Status, Time } from '../parts/values.tsx'
@@ -82,7 +83,6 @@ const Decision = (approval: ApprovalResult) => {
   )
 }
 
-/** Calls that a second operator must approve. */
 export const ApprovalsScreen = listScreen({
   about: () =>
     `A second operator grants or denies a call.${

@@ -106,7 +106,6 @@ const payout: ViewColumns<PaidBatch> = {
 const isBelowZero = ({ status, net }: BatchResult): boolean =>
   status === 'pending' && net?.startsWith('-') === true
 
-/** A batch with its lines and payout. */
 export const BatchScreen = () => {
   const { id } = place.value
   const watch = { entities: ['batch'] }

@@ -30,7 +30,6 @@ const Changed = ({ changed }: ChangeResult) => {
   )
 }
 
-/** The record of changes by operators. */
 export const ChangesScreen = listScreen({
   about: () => 'Each change by an operator, newest first. Secrets show as set or changed.',
   label: 'Changes',

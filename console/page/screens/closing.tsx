@@ -2,7 +2,7 @@ import type { DayResult } from '../../../shared/views/operator/day.ts'
 import { isAboveZero, sumOf } from '../amounts.ts'
 import { isSandbox, mayUse } from '../client.ts'
 import { Call } from '../parts/call.tsx'
-import { chosenDay, dayFilter, serviceDay } from '../parts/filters.tsx'
+import { chosenDay, serviceDay } from '../parts/field.tsx'
 import { Data, Panel, Screen } from '../parts/screen.tsx'
 import { named, Table, TablePanel } from '../parts/table.tsx'
 import { Code, dayText, Mark, Verdict } from '../parts/values.tsx'
@@ -81,7 +81,7 @@ const Calendar = ({ year }: { year: string }) => {
 }
 
 export const ClosingScreen = () => {
-  const date = chosenDay(-1)
+  const [date, filters] = chosenDay(-1)
   const isClosed = isSandbox() || place.value.filters.closed === date
   const day = useOperator('day', 'close', isClosed ? { date } : undefined)
   const request = (
@@ -93,7 +93,7 @@ export const ClosingScreen = () => {
   return (
     <Screen
       about="Whether a day is clean, what the next days pay, and the days without payouts."
-      filters={[dayFilter(-1)]}
+      filters={filters}
     >
       <Panel title={`Closing of ${dayText(date)}`}>
         <Data of={day} none={!isClosed && ['The day is not checked', request]}>

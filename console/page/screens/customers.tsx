@@ -29,7 +29,6 @@ const Accounts = ({ phone }: { phone: string }) => (
 
 const showAccounts = onSubmit(({ phone = '' }) => setFilters({ phone: phoneIn(phone) ?? phone }))
 
-/** The bank accounts of a phone number. */
 export const CustomersScreen = () => {
   const { phone = '' } = place.value.filters
   const { customers } = settings.value?.seeds ?? {}

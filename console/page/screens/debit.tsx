@@ -1,9 +1,10 @@
+import type { FailureCode } from '../../../shared/domain/banks/failure-code.ts'
 import type { DeliveryWithAttempts } from '../../../shared/views/delivery.ts'
 import type { DebitResult, HistoryEntry } from '../../../shared/views/operator/debit.ts'
-import { isSandbox } from '../client.ts'
-import { displayOf } from '../debit-statuses.ts'
-import { RefundCall } from '../parts/call.tsx'
-import { DebitActions } from '../parts/debit-actions.tsx'
+import { exchange, isSandbox, tokenOf } from '../client.ts'
+import { debitStatuses, displayOf } from '../debit-statuses.ts'
+import { Action } from '../parts/action.tsx'
+import { Call } from '../parts/call.tsx'
 import { DeliveryLink } from '../parts/delivery-drawer.tsx'
 import { Data, Empty, Panel, Screen, Sum } from '../parts/screen.tsx'
 import { named, TablePanel, View, type ViewColumns } from '../parts/table.tsx'
@@ -11,6 +12,68 @@ import { AttemptCount, By, Code, Link, Status, Time } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
+
+/** A text of a bank for each code. */
+const failures: Record<FailureCode, string> = {
+  insufficient_funds: 'Insufficient funds',
+  invalid_account: 'Invalid account',
+  transaction_declined: 'Transaction declined by the customer',
+  timeout: 'The request timed out',
+  network_error: 'Network unavailable',
+  unknown_error: 'Unspecified error',
+}
+
+const codes = Object.entries(failures).map(([code, text]) => [text, code] as const)
+const failure = { name: 'reason', label: 'Failure code', choices: codes }
+
+/** The outcomes of an open debit. */
+const outcomes = [
+  { status: 'completed', verb: 'complete', fields: [] },
+  { status: 'failed', verb: 'fail', fields: [failure] },
+] as const
+
+/** The bank of a sandbox reports with its token; an operator records what a bank reported elsewhere. */
+const BankOutcome = ({ reference, bank, uuid }: DebitResult) => {
+  const token = tokenOf('bank', bank)
+  const report = (status: string, reason: string | undefined): Promise<unknown> => {
+    const path = `/api/v1/banks/debit-transactions/${uuid}/update`
+    const bank_reference = `${bank}-${uuid.slice(0, 8).toUpperCase()}`
+    return exchange('POST', path, { status, bank_reference, error_message: reason }, token)
+  }
+  return outcomes.map(({ status, verb, fields }) => {
+    const texts = { label: `Bank: ${status}`, done: `The debit is ${status}.` }
+    return token ? (
+      <Action
+        key={status}
+        {...texts}
+        about={`${bank} reports the debit as ${status}.`}
+        fields={fields}
+        perform={({ reason }) => report(status, reason)}
+      />
+    ) : (
+      <Call
+        key={status}
+        {...texts}
+        of={['debit', verb, { reference }]}
+        texts={Object.fromEntries(fields.map((field) => [field.name, field]))}
+      />
+    )
+  })
+}
+
+/** The calls that the status of a debit allows. */
+const DebitActions = (debit: DebitResult) => {
+  const { reference, status, amount } = debit
+  const { offers } = debitStatuses[status]
+  if (offers === 'outcome') return <BankOutcome {...debit} />
+  if (offers !== 'reversal') return null
+  return (
+    <Call
+      of={['debit', 'reverse', { reference }]}
+      about={`The bank refunds ${amount} GHS to the customer, and the provider repays it.`}
+    />
+  )
+}
 
 /** The log of a sandbox has requests to the API, whose ids end so; other ids are of messages and operators. */
 const RequestId = ({ id }: { id: string }) =>
@@ -43,19 +106,12 @@ const Entry = ({ event, at, by, request_id, deliveries }: EntryProps) => {
       {deliveries.map((delivery) => (
         <p key={delivery.id} class="delivery row">
           <Status value={delivery.status} />
-          <DeliveryLink id={delivery.id}>{delivery.event}</DeliveryLink>
+          <DeliveryLink {...delivery} />
           <AttemptCount of={delivery} />
         </p>
       ))}
     </li>
   )
-}
-
-const mayRetry: Record<NonNullable<DebitResult['refund']>['status'], boolean> = {
-  pending: false,
-  processing: false,
-  completed: false,
-  failed: true,
 }
 
 const refundFacts: ViewColumns<NonNullable<DebitResult['refund']>> = {
@@ -67,9 +123,10 @@ const refundFacts: ViewColumns<NonNullable<DebitResult['refund']>> = {
 const Refund = ({ reference, refund }: DebitResult) => {
   if (!refund) return null
   const about = `Asks the bank again to refund ${refund.amount} GHS.`
-  const again = <RefundCall label="Refund again" reference={reference} about={about} />
+  const call = ['exception', 'refund', { reference }] as const
+  const again = <Call label="Refund again" of={call} about={about} />
   return (
-    <Panel title="Refund" actions={mayRetry[refund.status] && again}>
+    <Panel title="Refund" actions={refund.status === 'failed' && again}>
       <View of={refund} rows={refundFacts} />
     </Panel>
   )
@@ -112,7 +169,6 @@ const about = ({ status, amount, provider, bank }: DebitResult) => (
   </>
 )
 
-/** The history of one debit with deliveries and refund. */
 export const DebitScreen = () => {
   const reference = place.value.id
   const watch = { entities: ['debit', 'delivery', 'receipt', 'refund'], key: reference }

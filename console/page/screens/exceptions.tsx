@@ -1,6 +1,6 @@
 import type { ExceptionKind, ExceptionRows } from '../../../shared/domain/debits/exception.ts'
 import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
-import { Call, RefundCall } from '../parts/call.tsx'
+import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
 import { By, Code, Link, Noted, prettyJson, Status, Time } from '../parts/values.tsx'
 
@@ -62,9 +62,9 @@ const Actions = ({ reference, kind, resolved_at }: ExceptionResult) => {
         done={isRequest ? 'The request is declined.' : 'The exception is resolved.'}
       />
       {row.refund !== 'none' && (
-        <RefundCall
+        <Call
           label={isRequest ? 'Reverse' : 'Refund'}
-          reference={reference}
+          of={['exception', 'refund', { reference }]}
           about="The bank refunds the customer. The exceptions of the debit are resolved."
         />
       )}
@@ -72,7 +72,6 @@ const Actions = ({ reference, kind, resolved_at }: ExceptionResult) => {
   )
 }
 
-/** Rejected bank reports, failed refunds and reversal requests of all providers. */
 export const ExceptionsScreen = listScreen({
   about: () =>
     'Rejected bank reports, failed refunds and requests of providers. An operator resolves each.',

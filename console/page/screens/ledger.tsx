@@ -3,7 +3,7 @@ import { mayUse, operate } from '../client.ts'
 import { accountName, balanceText } from '../ledger-texts.ts'
 import { Button, CsvButton } from '../parts/button.tsx'
 import { Call } from '../parts/call.tsx'
-import { chosenDay, dayFilter } from '../parts/filters.tsx'
+import { chosenDay } from '../parts/field.tsx'
 import { ListPanel } from '../parts/list.tsx'
 import { Data, Panel, Screen, TooLarge } from '../parts/screen.tsx'
 import { FirstRows, named, Table } from '../parts/table.tsx'
@@ -97,15 +97,14 @@ const Fundings = ({ date }: { date: string }) => (
   />
 )
 
-/** The balances and the journal of a day. */
 export const LedgerScreen = () => {
-  const date = chosenDay()
+  const [date, filters] = chosenDay()
   const journal = useOperator('ledger', 'show', { date })
   const load = () => operate('ledger', 'show', { date, format: 'csv' })
   return (
     <Screen
       about="Double entries in GHS. Dr is a debit balance, Cr a credit balance."
-      filters={[dayFilter()]}
+      filters={filters}
       actions={
         <>
           <Button onClick={journal.reload}>Read again</Button>

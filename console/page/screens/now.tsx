@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks'
 import type { OutcomeCounts, RingingAlarm } from '../../server/backend.ts'
+import { sentence } from '../catalogue-fields.ts'
 import { exchange, isSandbox, mayUse, serviceNow, settings } from '../client.ts'
 import { matters } from '../matters.ts'
 import { countOutcomes, type Outcomes, outcomesOf } from '../outcomes.ts'
 import { Button } from '../parts/button.tsx'
-import { serviceDay } from '../parts/filters.tsx'
+import { serviceDay } from '../parts/field.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
 import { named, Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
 import { Link, Time, Verdict, words } from '../parts/values.tsx'
-import { linkTo } from '../place.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
 const outcomeColumns = (kind: 'bank' | 'provider'): ViewColumns<Outcomes> => ({
-  [kind === 'bank' ? 'Bank' : 'Provider']: ({ name }) => <Link to={kind} id={name} />,
+  [sentence(kind)]: ({ name }) => <Link to={kind} id={name} />,
   ...named('completed', 'failed'),
   Success: { number: ({ share }) => `${share} %` },
   p95: { number: ({ p95 }) => p95 !== undefined && `${p95.toFixed(1)} s` },
@@ -30,7 +30,7 @@ const minutes = (): number => settings.value?.outcome_minutes ?? 0
 
 const LISTED_MAX = 1_000
 
-const OutcomeTables = ({ counts }: { counts: OutcomeCounts }) =>
+const outcomeTables = (counts: OutcomeCounts) =>
   counts.bank.length === 0 ? (
     <Empty of={[`No debit has ended in the last ${minutes()} minutes`]} />
   ) : (
@@ -54,7 +54,7 @@ const SandboxOutcomes = () => {
           {loaded.length === LISTED_MAX && (
             <p class="notice warn">Debits before the newest {LISTED_MAX} are not counted.</p>
           )}
-          <OutcomeTables counts={countOutcomes(loaded, serviceNow() - minutes() * 60_000)} />
+          {outcomeTables(countOutcomes(loaded, serviceNow() - minutes() * 60_000))}
         </>
       )}
     </Data>
@@ -68,7 +68,7 @@ const StageOutcomes = () => {
   const counts = useLoaded(['outcomes'], load, { isPaused: !isRequested })
   return (
     <>
-      {isRequested && <Data of={counts}>{(loaded) => <OutcomeTables counts={loaded} />}</Data>}
+      {isRequested && <Data of={counts}>{outcomeTables}</Data>}
       <Button onClick={() => (isRequested ? counts.reload() : setRequested(true))}>
         {isRequested ? 'Query again' : 'Query the log'}
       </Button>
@@ -94,14 +94,13 @@ const RingingAlarms = () => {
   )
 }
 
-/** What is open, for the person on call. */
 export const NowScreen = () => (
   <Screen about="What is open, with the oldest of each. Each link leads to its list.">
     {!isSandbox() && <RingingAlarms />}
     <TablePanel
       label="Open matters"
       columns={{
-        Matter: ({ title, screen, filters }) => <a href={linkTo(screen, '', filters)}>{title}</a>,
+        Matter: ({ title, list }) => <a href={`#/${list}`}>{title}</a>,
         Open: { number: ({ count }) => <Verdict isGood={count === 0}>{count}</Verdict> },
         ...named('since', 'detail as Which'),
       }}

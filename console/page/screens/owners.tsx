@@ -1,6 +1,6 @@
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
-import { mayUse, operate } from '../client.ts'
+import { mayUse, operate, submit } from '../client.ts'
 import { Call, CatalogueCall } from '../parts/call.tsx'
 import { ListPanel, listScreen } from '../parts/list.tsx'
 import { Data, Facts, Panel, Screen } from '../parts/screen.tsx'
@@ -17,7 +17,6 @@ export const accountText = (provider: ProviderResult | undefined): string | null
   return account ? `${account.account_name}, ${account.bank} ${account.account_number}` : null
 }
 
-/** The payment providers. */
 export const ProvidersScreen = listScreen({
   about: () => 'The payment providers with their settings, credentials and limits.',
   noun: 'provider',
@@ -44,7 +43,6 @@ const behaviourOf = ({ connector, behaviour }: BankResult) => {
   )
 }
 
-/** The banks, and the behaviour of those of a sandbox. */
 export const BanksScreen = listScreen({
   about: () =>
     'A bank with the connector “sandbox” fails on demand. Functions of a stage know a change within 30 seconds.',
@@ -101,13 +99,8 @@ const Credentials = ({ owner }: { owner: OwnerOption }) => (
 const Limits = ({ owner }: { owner: OwnerOption }) => {
   const limits = useOperator('limit', 'show', owner, { entities: ['provider', 'bank'] })
   const own = owner.provider ? (['daily-limit'] as const) : []
-  const set = (
-    <Call
-      of={['limit', 'set', owner]}
-      only={[...own, 'operation', 'per-minute']}
-      current={limits.data}
-    />
-  )
+  const only = [...own, 'operation', 'per-minute'] as const
+  const set = <Call of={['limit', 'set', owner]} only={only} current={limits.data} />
   return (
     <Panel title="Limits" actions={set}>
       <Data of={limits}>{Settings}</Data>
@@ -115,28 +108,19 @@ const Limits = ({ owner }: { owner: OwnerOption }) => {
   )
 }
 
-/** What each kind shows, and its calls. */
-const kinds = {
-  provider: {
-    load: (provider: string): Promise<object> => operate('provider', 'show', { provider }),
-    verbs: ['update', 'rotate-request-secret', 'disable', 'enable'],
-  },
-  bank: {
-    load: async (bank: string): Promise<object> => {
-      const shown = await operate('bank', 'show', { bank })
-      if (!mayUse('connector')) return shown
-      const { bank: _, ...connection } = await operate('connector', 'show', { bank })
-      return { ...shown, ...connection }
-    },
-    verbs: ['update', 'disable', 'enable'],
-  },
-} as const
+const readBank = async (bank: string): Promise<object> => {
+  const shown = await operate('bank', 'show', { bank })
+  if (!mayUse('connector')) return shown
+  const { bank: _, ...connection } = await operate('connector', 'show', { bank })
+  return { ...shown, ...connection }
+}
 
-const ownerScreen = (kind: keyof typeof kinds) => () => {
+const ownerScreen = (kind: 'provider' | 'bank', verbs: readonly string[]) => () => {
   const { id } = place.value
-  const { load, verbs } = kinds[kind]
-  const owner = kind === 'provider' ? { provider: id } : { bank: id }
-  const shown = useLoaded([kind, id], () => load(id), { entities: [kind, 'bank-health'] })
+  const isBank = kind === 'bank'
+  const owner = isBank ? { bank: id } : { provider: id }
+  const load = () => (isBank ? readBank(id) : submit<object>('provider', 'show', owner))
+  const shown = useLoaded([kind, id], load, { entities: [kind, 'bank-health'] })
   return (
     <Screen
       back={[`${kind}s`, `${kind}s`]}
@@ -169,5 +153,7 @@ const ownerScreen = (kind: keyof typeof kinds) => () => {
   )
 }
 
-export const ProviderScreen = ownerScreen('provider')
-export const BankScreen = ownerScreen('bank')
+const providerVerbs = ['update', 'rotate-request-secret', 'disable', 'enable']
+
+export const ProviderScreen = ownerScreen('provider', providerVerbs)
+export const BankScreen = ownerScreen('bank', ['update', 'disable', 'enable'])

@@ -6,8 +6,7 @@ import type { ReconciliationResult } from '../../../shared/views/operator/reconc
 import { sentence } from '../catalogue-fields.ts'
 import { isSandbox, operate } from '../client.ts'
 import { Button, CsvButton } from '../parts/button.tsx'
-import { Control, onSubmit, useObjects } from '../parts/field.tsx'
-import { chosenDay, dayFilter } from '../parts/filters.tsx'
+import { Control, chosenDay, onSubmit, useObjects } from '../parts/field.tsx'
 import { Data, Empty, type EmptyText, Facts, Failure, Panel, Screen } from '../parts/screen.tsx'
 import { named, Table } from '../parts/table.tsx'
 import { dayText, Mark, Time, Verdict } from '../parts/values.tsx'
@@ -184,9 +183,8 @@ const Findings = (result: ReconciliationResult) => {
   )
 }
 
-/** Checks of the stored data of a day, and of a bank's statement. */
 export const ReconciliationScreen = () => {
-  const date = chosenDay()
+  const [date, filters] = chosenDay()
   // The check of a large day takes minutes on a stage.
   const [requested, setRequested] = useState(isSandbox() ? date : '')
   const isChecked = isSandbox() || requested === date
@@ -198,7 +196,7 @@ export const ReconciliationScreen = () => {
   return (
     <Screen
       about="Recomputes a day from the stored data. Changes nothing."
-      filters={[dayFilter()]}
+      filters={filters}
       actions={
         <Button class="primary" onClick={() => (isChecked ? check.reload() : setRequested(date))}>
           {isChecked ? 'Check again' : 'Check the day'}

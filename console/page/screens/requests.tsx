@@ -3,6 +3,7 @@ import type { LoggedRequest } from '../../server/live.ts'
 import { curlOf } from '../curl.ts'
 import { requests } from '../live.ts'
 import { Exchange, headersText } from '../parts/copy.tsx'
+import { findFilter } from '../parts/field.tsx'
 import { noMatchOf } from '../parts/list.tsx'
 import { Empty, type EmptyText, Panel, Screen } from '../parts/screen.tsx'
 import { Mark, prettyJson, Time } from '../parts/values.tsx'
@@ -50,7 +51,6 @@ const textOf = ({ method, target, request, reply }: LoggedRequest): string =>
 
 const NONE: EmptyText = ['No requests yet', 'Send a request to the API; it appears here at once.']
 
-/** The last 1,000 requests to the API with their replies. */
 export const RequestsScreen = () => {
   const { status = '', find = '' } = place.value.filters
   const matching = requests.value.filter(
@@ -63,7 +63,7 @@ export const RequestsScreen = () => {
       about="The last 1,000 requests to the API of this sandbox, with their replies. Tokens are masked."
       filters={[
         { name: 'status', label: 'Status', choices: classes },
-        { name: 'find', label: 'Find', type: 'search', placeholder: 'Path, body or request id' },
+        { ...findFilter, placeholder: 'Path, body or request id' },
       ]}
     >
       <Panel title="Newest first">

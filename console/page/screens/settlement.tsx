@@ -3,7 +3,7 @@ import { isAboveZero, sumOf } from '../amounts.ts'
 import { type CallOptions, isSandbox } from '../client.ts'
 import { dueBatches } from '../due-batches.ts'
 import { Call } from '../parts/call.tsx'
-import { chosen, serviceDay } from '../parts/filters.tsx'
+import { chosen, serviceDay } from '../parts/field.tsx'
 import { listScreen } from '../parts/list.tsx'
 import { Data, Facts, Panel, Payment } from '../parts/screen.tsx'
 import { named, Table, type ViewColumns } from '../parts/table.tsx'
@@ -33,16 +33,14 @@ const columns: ViewColumns<BatchResult> = {
   Batch: ({ id }) => <Link id={id} />,
   ...named('provider'),
   Status: statusOf,
-  ...named('debits', 'gross'),
-  Fees: 'fee',
-  ...named('adjustments', 'net'),
+  ...named('debits', 'gross', 'fee as Fees', 'adjustments', 'net'),
   Paid: { number: paidOf },
 }
 
 const BATCHES_MAX = 1_000
 
 /** The batches that a run pays, by the values of its form and whatever the screen shows. */
-const Due = ({ date = '', provider }: CallOptions) => {
+const Due = ({ date = '', provider }: Partial<CallOptions>) => {
   const owner = { ...(provider && { provider }) }
   const limit = String(BATCHES_MAX)
   return (
@@ -66,17 +64,6 @@ const Due = ({ date = '', provider }: CallOptions) => {
   )
 }
 
-const Run = () => (
-  <Call
-    of={['settlement', 'run']}
-    about={`Builds the batches of a day from the debits completed before it, and pays the batches of earlier days.${
-      isSandbox() ? ' Tomorrow settles the debits of today.' : ''
-    }`}
-    confirmation={(values) => <Due {...values} />}
-    values={{ date: serviceDay(isSandbox() ? 1 : 0), ...chosen('provider') }}
-  />
-)
-
 const Day = ({ day, batches }: { day: string; batches: readonly BatchResult[] }) => {
   const sum = (of: (batch: BatchResult) => string | null) => sumOf(batches.map(of))
   return (
@@ -96,14 +83,22 @@ const Day = ({ day, batches }: { day: string; batches: readonly BatchResult[] })
   )
 }
 
-/** The batches of all providers by settlement day. */
 export const SettlementScreen = listScreen({
   about: () => 'The newest batches by settlement day, in GHS. A payout starts the day after.',
   label: 'Batches',
   noun: 'settlement',
   row: 'batch',
   entities: ['batch'],
-  actions: () => <Run />,
+  actions: () => (
+    <Call
+      of={['settlement', 'run']}
+      about={`Builds the batches of a day from the debits completed before it, and pays the batches of earlier days.${
+        isSandbox() ? ' Tomorrow settles the debits of today.' : ''
+      }`}
+      confirmation={(values) => <Due {...values} />}
+      values={{ date: serviceDay(isSandbox() ? 1 : 0), ...chosen('provider') }}
+    />
+  ),
   columns,
   draw: ({ rows }) => (
     <div class="stack">

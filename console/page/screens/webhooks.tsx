@@ -1,7 +1,7 @@
 import type { DeliveryResult } from '../../../shared/views/delivery.ts'
 import type { WebhookResult, WebhookSummary } from '../../../shared/views/operator/webhook.ts'
 import { isSandbox, mayUse, operate, serviceNow } from '../client.ts'
-import { Call, Redeliver } from '../parts/call.tsx'
+import { Call } from '../parts/call.tsx'
 import { DeliveryLink } from '../parts/delivery-drawer.tsx'
 import { ListPanel, listScreen } from '../parts/list.tsx'
 import { Data, Panel, Screen } from '../parts/screen.tsx'
@@ -10,31 +10,11 @@ import { Countdown, Link, Time } from '../parts/values.tsx'
 import { place } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
-const PingCall = ({ provider }: { provider: string }) => (
-  <Call
-    of={['webhook', 'ping', { provider }]}
-    about={`Sends a signed ping to ${provider}. A ping concerns no debit.`}
-  />
-)
-
 const provider = ({ provider: id }: { provider: string }) => <Link to="webhook" id={id} mayWrap />
-
-const SetWebhook = () => (
-  <Call
-    label="Set a webhook"
-    kind="primary"
-    of={['webhook', 'set']}
-    about={`Events of the provider go to this URL, also if it has another.${
-      isSandbox() ? ' A receiver on this machine: npm run listen.' : ''
-    }`}
-    values={{ url: isSandbox() ? 'http://127.0.0.1:4242/webhooks' : 'https://' }}
-    done="The webhook is set."
-  />
-)
 
 const eventColumns: ViewColumns<DeliveryResult> = {
   'Debit or batch': ({ reference }) => <Link id={reference} mayWrap />,
-  Event: ({ id, event }) => <DeliveryLink id={id}>{event}</DeliveryLink>,
+  Event: DeliveryLink,
 }
 
 const attemptColumns: ViewColumns<DeliveryResult> = {
@@ -75,12 +55,22 @@ const PendingRetries = ({ webhooks }: { webhooks: readonly WebhookSummary[] }) =
   )
 }
 
-/** The webhooks of all providers with their health. */
 export const WebhooksScreen = listScreen({
   about: () => 'The service sends the events of a provider’s debits to its webhook.',
   noun: 'webhook',
   entities: ['webhook', 'webhook-health'],
-  actions: () => <SetWebhook />,
+  actions: () => (
+    <Call
+      label="Set a webhook"
+      kind="primary"
+      of={['webhook', 'set']}
+      about={`Events of the provider go to this URL, also if it has another.${
+        isSandbox() ? ' A receiver on this machine: npm run listen.' : ''
+      }`}
+      values={{ url: isSandbox() ? 'http://127.0.0.1:4242/webhooks' : 'https://' }}
+      done="The webhook is set."
+    />
+  ),
   columns: {
     Provider: provider,
     ...named('url', 'health'),
@@ -88,7 +78,7 @@ export const WebhooksScreen = listScreen({
       <Time at={disabled_at ?? failing_since ?? recovered_at} />
     ),
     Events: ({ events }) => <small>{events?.join(', ') ?? 'all of a debit'}</small>,
-    '': ({ provider }) => <PingCall provider={provider} />,
+    '': ({ provider }) => <Call of={['webhook', 'ping', { provider }]} />,
   },
   below: ({ rows }) => mayUse('delivery') && <PendingRetries webhooks={rows} />,
   empty: [
@@ -106,7 +96,6 @@ const settings: ViewColumns<WebhookResult> = {
   ...named('payload', 'previous_until as Old secret until'),
 }
 
-/** One webhook with its newest deliveries. */
 export const WebhookScreen = () => {
   const provider = place.value.id
   const watch = { entities: ['webhook', 'webhook-health'], key: provider }
@@ -119,7 +108,7 @@ export const WebhookScreen = () => {
       back={['webhooks', 'webhooks']}
       actions={
         <>
-          <PingCall provider={provider} />
+          <Call of={['webhook', 'ping', { provider }]} />
           {health !== 'healthy' && <Call of={['webhook', 'enable', { provider }]} />}
           <Call
             label="Change"
@@ -150,7 +139,7 @@ export const WebhookScreen = () => {
           Status: 'status',
           ...attemptColumns,
           Delivered: 'delivered_at',
-          '': ({ id }) => <Redeliver id={id} />,
+          '': ({ id }) => <Call of={['delivery', 'redeliver', { id: String(id) }]} />,
         }}
         empty={[
           'No deliveries yet',

@@ -1,9 +1,12 @@
-import type { ClockState } from '../../server/backend.ts'
-import { exchange } from '../client.ts'
+import { signal } from '@preact/signals'
+import type { ClockState, ScenarioResult, ScenarioSummary } from '../../server/backend.ts'
+import { exchange, serviceNow } from '../client.ts'
 import { Action, type ActionProps } from '../parts/action.tsx'
-import { serviceDay } from '../parts/filters.tsx'
+import { serviceDay } from '../parts/field.tsx'
 import { Data, Panel, Screen } from '../parts/screen.tsx'
-import { Mark, ServiceTime } from '../parts/values.tsx'
+import { named, TablePanel } from '../parts/table.tsx'
+import { Mark, Noted, ServiceTime, words } from '../parts/values.tsx'
+import { place } from '../route.ts'
 import { useLoaded } from '../use-operator.ts'
 
 const moved = ({ now, frozen }: ClockState): string =>
@@ -35,7 +38,6 @@ const movesOf = ({ frozen }: ClockState): Move[] => [
 
 const readClock = () => exchange<ClockState>('GET', '/sandbox/clock')
 
-/** The clock of a sandbox, and its reset. */
 export const ClockScreen = () => (
   <Screen
     about="The time of the sandbox, for tests of timeouts, retries and settlement."
@@ -77,5 +79,65 @@ export const ClockScreen = () => (
         )}
       </Data>
     </Panel>
+  </Screen>
+)
+
+type PlayedScenario = ScenarioResult & { id: number; scenario: string; ended_at: string }
+
+/** The scenarios that this page has played, newest first. */
+const played = signal<readonly PlayedScenario[]>([])
+
+const othersOf = ({ id, scenario, ended_at, reference, status, ...rest }: PlayedScenario) => (
+  <Noted of={null}>
+    {Object.entries(rest).map(
+      ([member, value]) =>
+        `${words(member)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    )}
+  </Noted>
+)
+
+const play = async (scenario: string): Promise<ScenarioResult> => {
+  const reference = place.value.filters.reference?.trim()
+  const body = reference ? { reference } : {}
+  const result = await exchange<ScenarioResult>('POST', `/sandbox/scenarios/${scenario}`, body)
+  const ended_at = new Date(serviceNow()).toISOString()
+  played.value = [{ ...result, id: played.value.length, scenario, ended_at }, ...played.value]
+  return result
+}
+
+const reference = { name: 'reference', label: 'Debit (optional)', placeholder: 'A new debit' }
+
+export const ScenariosScreen = () => (
+  <Screen
+    about="A scenario plays the customer, the bank and the receiver."
+    filters={[{ ...reference, type: 'search' }]}
+  >
+    {played.value.length > 0 && (
+      <TablePanel
+        title="Played"
+        label="Played scenarios"
+        columns={{
+          ...named('scenario', 'ended_at', 'reference as Debit', 'status'),
+          Result: { wide: othersOf },
+        }}
+        of={played.value}
+      />
+    )}
+    <TablePanel
+      label="Scenarios"
+      of={useLoaded(['scenarios'], () => exchange<ScenarioSummary[]>('GET', '/sandbox/scenarios'))}
+      columns={{
+        Play: {
+          wide: ({ name }) => (
+            <Action
+              label={name}
+              perform={() => play(name)}
+              done={({ reference, status }) => `${name}: ${reference} is ${status}.`}
+            />
+          ),
+        },
+        Effect: 'description',
+      }}
+    />
   </Screen>
 )

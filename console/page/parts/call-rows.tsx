@@ -1,13 +1,23 @@
+import type { ComponentChildren } from 'preact'
 import type { FullResult, NounName, VerbName } from '../../../shared/operator/results.ts'
 import type { PingResult } from '../../../shared/views/delivery.ts'
 import type { SettlementRunResult } from '../../../shared/views/operator/settlement.ts'
 import type { Field } from '../catalogue-fields.ts'
 import type { CallOptions } from '../client.ts'
+import { refundPayer } from '../refund-payer.ts'
+import { useOperator } from '../use-operator.ts'
 import type { ActionProps } from './action.tsx'
+import { Data, Payment } from './screen.tsx'
 
 /** The buttons of the calls that the screens offer. */
 
-export type CallRow<T> = Omit<ActionProps<T>, 'fields' | 'label'> & {
+export type CallRow<T> = Pick<
+  ActionProps<T>,
+  'movesMoney' | 'isAsked' | 'kind' | 'done' | 'onDone'
+> & {
+  /** The effect, and the amount and the parties, by the options of the call. */
+  about?: string | ((options: Partial<CallOptions>) => string)
+  confirmation?: (options: Partial<CallOptions>) => ComponentChildren
   /** By default the verb. */
   label?: string
   /** The options that the form has; by default all that the call does not have. */
@@ -37,6 +47,25 @@ const runText = ({ built, paid, unpaid, in_work }: SettlementRunResult): string 
   return [counts, ...reasons].join(' ')
 }
 
+type DebitPaymentProps = { reference: string; isRefund: boolean }
+
+/** The amount and the parties of a debit, or of its refund. */
+export const DebitPayment = ({ reference, isRefund }: DebitPaymentProps) => (
+  <Data of={useOperator('debit', 'show', { reference })}>
+    {(shown) => {
+      const { amount, provider, bank, phone_number } = shown
+      const customer = `customer ${phone_number} at ${bank}`
+      const parties = isRefund
+        ? { from: refundPayer(shown), to: customer }
+        : { from: customer, to: provider }
+      return <Payment amount={amount} {...parties} />
+    }}
+  </Data>
+)
+
+const outcome = ({ reference = '' }) => <DebitPayment reference={reference} isRefund={false} />
+const refund = ({ reference = '' }) => <DebitPayment reference={reference} isRefund />
+
 const danger = { kind: 'danger' } as const
 const primary = { kind: 'primary' } as const
 
@@ -59,7 +88,13 @@ const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
     done: ({ customer, bank }) => `The account of ${customer} at ${bank} is set.`,
   },
   'customer unlink': { ...danger, label: 'Remove', done: 'The account is removed.' },
-  'debit reverse': { ...danger, done: 'The debit is reversed. Its refund follows.' },
+  'debit complete': { confirmation: outcome },
+  'debit fail': { confirmation: outcome },
+  'debit reverse': {
+    ...danger,
+    confirmation: refund,
+    done: 'The debit is reversed. Its refund follows.',
+  },
   'delivery recover': {
     about: 'Sends all undelivered events since a time again, at most 14 days ago.',
     done: ({ deliveries }) => `${deliveries} events are sent again.`,
@@ -68,7 +103,11 @@ const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
     about: 'Sends the event to the provider’s webhook again.',
     done: 'The event is sent again.',
   },
-  'exception refund': { only: ['reason', 'despite-note'], done: 'The refund is requested.' },
+  'exception refund': {
+    only: ['reason', 'despite-note'],
+    confirmation: refund,
+    done: 'The refund is requested.',
+  },
   'funding record': {
     label: 'Record a remittance',
     about:
@@ -94,9 +133,13 @@ const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
     about: 'Ends the failing state. New events are delivered again.',
     done: 'The webhook is enabled.',
   },
-  'webhook ping': { done: pingText },
+  'webhook ping': {
+    about: ({ provider }) => `Sends a signed ping to ${provider}. A ping concerns no debit.`,
+    done: pingText,
+  },
   'webhook rotate-secret': { label: 'Rotate the secret', done: 'The webhook has a new secret.' },
 }
 
-export const callRow = <T>(noun: string, verb: string): CallRow<T> =>
-  (rows as Record<string, CallRow<T>>)[`${noun} ${verb}`] ?? {}
+export function callRow<T>(noun: string, verb: string): CallRow<T> {
+  return (rows as Record<string, CallRow<T>>)[`${noun} ${verb}`] ?? {}
+}
