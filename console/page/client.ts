@@ -31,8 +31,6 @@ export class CallError extends Error {
   isRefusal = false
 }
 
-const NOT_REACHED = 'The console is not reachable. Is the command that serves it still running?'
-
 type Reply<T> = { data: T; next_cursor?: string }
 
 /** Sends JSON, with a token of the API. @throws CallError */
@@ -47,7 +45,9 @@ const exchangeReply = async <T>(
   const headers = { 'Content-Type': 'application/json', ...authorization }
   const body = JSON.stringify(content) ?? null
   const response = await fetch(path, { method, headers, body, signal }).catch(() => {
-    throw new CallError(NOT_REACHED)
+    throw new CallError(
+      'The console is not reachable. Is the command that serves it still running?',
+    )
   })
   const reply = await response.json().catch(() => {
     throw new CallError(`${method} ${path} replied ${response.status} without JSON`)

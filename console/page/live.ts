@@ -26,10 +26,9 @@ export const onChange = (listener: (change: ItemChange) => void): (() => void) =
 
 export const connect = (): void => {
   const source = new EventSource('/console/live')
-  const on = <T extends LiveEvent['type']>(
-    type: T,
-    take: (data: Extract<LiveEvent, { type: T }>['data']) => void,
-  ) => source.addEventListener(type, (event) => take(JSON.parse((event as MessageEvent).data)))
+  type Data<T> = Extract<LiveEvent, { type: T }>['data']
+  const on = <T extends LiveEvent['type']>(type: T, take: (data: Data<T>) => void) =>
+    source.addEventListener(type, ({ data }: MessageEvent) => take(JSON.parse(data)))
   on('requests', (kept) => {
     requests.value = kept.toReversed()
     isConnected.value = true

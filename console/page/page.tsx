@@ -12,47 +12,41 @@ import {
 import { connect, isConnected } from './live.ts'
 import { openAt, useMatters } from './matters.ts'
 import { Button, showFailure, Toasts } from './parts/button.tsx'
-import { DeliveryDrawer } from './parts/delivery-drawer.tsx'
 import { onSubmit } from './parts/field.tsx'
 import { Result } from './parts/result.tsx'
 import { Empty, type EmptyText, Failure, Loading } from './parts/screen.tsx'
 import { ServiceTime } from './parts/values.tsx'
-import { usePending } from './pending.ts'
 import { linkTo, titleOf } from './place.ts'
 import { place, scrollTop } from './route.ts'
+import { DeliveryDrawer } from './screens/webhooks.tsx'
 import { type ScreenRow, screenGroups, screens } from './screens.ts'
 import { searchLink } from './search.ts'
 
-const isTyping = ({ target }: Event): boolean =>
-  target instanceof Element && target.matches('input, select, textarea, dialog *')
-
-const linkOf = async (text: string): Promise<string> => {
+const find = async (text: string): Promise<void> => {
   const [providers, banks] = await Promise.all([
     mayUse('provider') ? operate('provider', 'list', {}) : [],
     mayUse('bank') ? operate('bank', 'list', {}) : [],
   ])
-  return searchLink(text, { providers, banks })
+  location.assign(searchLink(text, { providers, banks }))
 }
 
 /** Finds an object by any of its names. `/` and Ctrl-K lead here. */
-export const Search = () => {
+const Search = () => {
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
-      const isShortcut = (event.ctrlKey || event.metaKey) && event.key === 'k'
-      if (!isShortcut && (event.key !== '/' || isTyping(event))) return
+      const { key, ctrlKey, metaKey, target } = event
+      const isTyping = target instanceof Element && target.matches('input, select, dialog *')
+      if (!(key === 'k' && (ctrlKey || metaKey)) && (key !== '/' || isTyping)) return
       event.preventDefault()
       input.current?.select()
     }
     addEventListener('keydown', focus)
     return () => removeEventListener('keydown', focus)
   }, [])
-  const search = onSubmit(({ text }) => {
-    if (text) linkOf(text).then((link) => location.assign(link), showFailure)
-  })
   return (
     <search>
-      <form onSubmit={search}>
+      <form onSubmit={onSubmit(({ text }) => text && find(text).catch(showFailure))}>
         <input
           ref={input}
           name="text"
@@ -156,7 +150,6 @@ const CurrentScreen = ({ of: current }: { of: ScreenRow | undefined }) => {
 }
 
 const Console = () => {
-  usePending()
   useMatters()
   const { screen, id } = place.value
   const current = screens.find(({ path }) => path === screen)

@@ -4,32 +4,35 @@ import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import type { Field } from '../catalogue-fields.ts'
 import { type CallOptions, isSandbox, settings } from '../client.ts'
 import { refresh } from '../live.ts'
-import { addPending } from '../pending.ts'
+import { addPending } from '../matters.ts'
 import { useRun } from '../use-operator.ts'
 import { Button, showToast } from './button.tsx'
-import { CopiedText } from './copy.tsx'
 import { Input, onSubmit, valuesOf } from './field.tsx'
-import { showSecrets } from './result.tsx'
+import { CopiedText, showSecrets } from './result.tsx'
 import { Failure, Modal } from './screen.tsx'
 
 /** The result of a call that ran at once, not the request of a call that waits for an approval. */
 type Done<T> = Exclude<T, { approval: ApprovalResult }>
 
-export type ActionProps<T> = {
-  label: string
-  /** The effect, in the dialog. */
-  about?: ComponentChildren
-  fields?: readonly Field[]
+/** The members that a row of a call has as well. */
+export type CommonProps<T> = {
   /** On a stage the dialog asks for a confirmation and names the stage. */
   movesMoney?: boolean
-  /** The amount and the parties by the values of the form, in a dialog that a sandbox shows as well. */
-  confirmation?: ((values: CallOptions) => ComponentChildren) | undefined
   /** A sandbox shows the dialog as well, as it does before a danger. */
   isAsked?: boolean
   kind?: 'primary' | 'danger'
   /** The message after success. */
   done?: string | ((result: Done<T>) => string)
   onDone?: ((result: Done<T>) => void) | undefined
+}
+
+export type ActionProps<T> = CommonProps<T> & {
+  label: string
+  /** The effect, in the dialog. */
+  about?: ComponentChildren
+  fields?: readonly Field[]
+  /** The amount and the parties by the values of the form, in a dialog that a sandbox shows as well. */
+  confirmation?: ((values: CallOptions) => ComponentChildren) | undefined
   perform: (values: CallOptions) => Promise<T>
   /** The same call in a shell. */
   command?: (values: CallOptions) => string

@@ -31,20 +31,18 @@ export const Button = ({ work, ...props }: ButtonProps) => {
 }
 
 export const Toasts = () => (
-  <div class="toasts" aria-live="polite">
-    <ul>
-      {toasts.value.map((toast) => (
-        <li key={toast} class={toast.isFailure ? 'failed' : ''}>
-          {toast.text}
-          {toast.isFailure && (
-            <Button class="small" onClick={() => close(toast)}>
-              Close
-            </Button>
-          )}
-        </li>
-      ))}
-    </ul>
-  </div>
+  <ul class="toasts" aria-live="polite">
+    {toasts.value.map((toast) => (
+      <li key={toast} class={toast.isFailure ? 'failed' : ''}>
+        {toast.text}
+        {toast.isFailure && (
+          <Button class="small" onClick={() => close(toast)}>
+            Close
+          </Button>
+        )}
+      </li>
+    ))}
+  </ul>
 )
 
 /** A result too large for a reply is downloaded from a URL. */

@@ -96,7 +96,7 @@ export const valuesOf = (form: HTMLFormElement): CallOptions =>
 
 /** Returns a handler that takes the filled fields of a form, and reads them with the contents of files. */
 export const onSubmit =
-  (take: (values: CallOptions, readContents: () => Promise<CallOptions>) => void) =>
+  (take: (values: CallOptions, readContents: () => Promise<CallOptions>) => unknown) =>
   (event: TargetedEvent<HTMLFormElement>): void => {
     event.preventDefault()
     const form = event.currentTarget
@@ -109,8 +109,7 @@ export const onSubmit =
     })
   }
 
-/** Controls that store their value in the address. */
-
+/** A control that stores its value in the address. */
 export type FilterProps = Pick<Field, 'name' | 'label' | 'choices' | 'object' | 'placeholder'> & {
   /** The choice without a value in the address; by default all. */
   initial?: string
@@ -152,12 +151,10 @@ export const Filters = ({ of }: { of: readonly FilterProps[] }) =>
   )
 
 /** Returns the filters that have a value in the address. */
-export const chosen = <K extends string>(...names: readonly K[]): { [Name in K]?: string } => {
-  const { filters } = place.value
-  return Object.fromEntries(
-    names.filter((name) => filters[name]).map((name) => [name, filters[name]]),
-  ) as { [Name in K]?: string }
-}
+export const chosen = (...names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(place.value.filters).filter(([name, value]) => value && names.includes(name)),
+  )
 
 const DAY_MS = 86_400_000
 

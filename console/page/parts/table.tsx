@@ -161,9 +161,7 @@ export const FirstRows = <T extends object>({ rows, ...table }: TableProps<T>) =
   </>
 )
 
-type ViewProps<T> = { of: T; rows: ViewColumns<NoInfer<T>> }
-
 /** Shows one object by the columns that a table of such objects would have. */
-export const View = <T extends object>({ of, rows }: ViewProps<T>) => (
-  <Facts of={Object.fromEntries(columnsIn(rows).map(({ title, cell }) => [title, cell(of)]))} />
-)
+export function View<T extends object>({ of, rows }: { of: T; rows: ViewColumns<NoInfer<T>> }) {
+  return <Facts of={Object.fromEntries(columnsIn(rows).map((row) => [row.title, row.cell(of)]))} />
+}

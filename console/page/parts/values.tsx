@@ -23,6 +23,9 @@ export const Link = ({
   </a>
 )
 
+/** Links the reference of a debit or a batch; other names stay as they are. */
+export const objectName = (id: string) => (/^\w+-\d{8}-\w{6}$/.test(id) ? <Link id={id} /> : id)
+
 /** A value with notes below it, each on its line; an absent one is omitted. */
 export const Noted = ({ of, children }: { of: ComponentChildren; children: ComponentChildren }) => (
   <>
@@ -90,10 +93,8 @@ const partsOf = (iso: string) => {
 /** Formats `2026-11-23` as `23 Nov 2026`. */
 export const dayText = (day: string): string => partsOf(day).slice(0, 2).join(' ')
 
-type TimeProps = { at: string | null | undefined; label?: string }
-
 /** Shows a time in UTC, with the date unless it is today. */
-export const Time = ({ at, label = '' }: TimeProps) => {
+export const Time = ({ at, label = '' }: { at: string | null | undefined; label?: string }) => {
   if (!at) return null
   const [date, , time] = partsOf(at)
   return (

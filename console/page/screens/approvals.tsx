@@ -1,23 +1,20 @@
 import type { NounName } from '../../../shared/operator/results.ts'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
+import type { ChangeResult } from '../../../shared/views/operator/change.ts'
 import { isSandbox, mayUse, submit } from '../client.ts'
-import { Call } from '../parts/call.tsx'
-import { DebitPayment } from '../parts/call-rows.tsx'
+import { Call, DebitPayment } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
 import { Data, Facts, Loading, Payment } from '../parts/screen.tsx'
-import { By, Countdown, Link, Noted, Status, Time } from '../parts/values.tsx'
+import { By, Countdown, Noted, objectName, Status, Time, words } from '../parts/values.tsx'
 import { settingOf } from '../settings-of.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
-
-const screens: Record<string, string> = { debit: 'debit', exception: 'debit', settlement: 'batch' }
 
 /** The call with its options; one about many has counts, sum and digest, which the operators compare. */
 const CallText = ({ noun, verb, target, options, scope }: ApprovalResult) => {
   const { bulk: _, ...texts } = { ...options, ...scope }
-  const screen = scope ? undefined : screens[noun]
   const call = (
     <p>
-      {noun} {verb} {screen ? <Link to={screen} id={target} mayWrap /> : target}
+      {noun} {verb} {scope ? target : objectName(target)}
     </p>
   )
   return (
@@ -110,5 +107,55 @@ export const ApprovalsScreen = listScreen({
   empty: [
     'No requests',
     'A call that needs a second operator appears here; a sandbox asks with “npm run sandbox -- --approvals”.',
+  ],
+})
+
+const textOf = (value: unknown): string => {
+  if (value === null) return 'none'
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+const FIELDS_MAX = 4
+
+const Changed = ({ changed }: ChangeResult) => {
+  const entries = Object.entries(changed)
+  const fields = (
+    <ul>
+      {entries.map(([name, { from, to }]) => (
+        <li key={name}>
+          <span class="muted">{words(name)}:</span> {from !== null && `${textOf(from)} → `}
+          {textOf(to)}
+        </li>
+      ))}
+    </ul>
+  )
+  if (entries.length <= FIELDS_MAX) return fields
+  return (
+    <details>
+      <summary>{entries.length} fields</summary>
+      {fields}
+    </details>
+  )
+}
+
+export const ChangesScreen = listScreen({
+  about: () => 'Each change by an operator, newest first. Secrets show as set or changed.',
+  label: 'Changes',
+  noun: 'change',
+  entities: ['change'],
+  columns: {
+    Time: 'at',
+    Operator: ({ by, approved_by }) => (
+      <Noted of={<By label="" name={by} />}>
+        {approved_by && <By label="approved by " name={approved_by} />}
+      </Noted>
+    ),
+    Call: ({ noun, verb }) => `${noun} ${verb}`,
+    Object: ({ target }) => <span class="note">{objectName(target)}</span>,
+    Changes: { wide: Changed },
+  },
+  empty: [
+    'No changes by operators yet',
+    'A call of the operator command or of this console appears here.',
   ],
 })

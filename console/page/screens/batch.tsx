@@ -18,7 +18,6 @@ type PaidBatch = BatchResult & {
   isReduced: boolean
 }
 
-const payNow = { label: 'Pay now', done: 'The payout is sent.' }
 const query = {
   label: 'Query the bank',
   about: 'Sends the same payout again. The bank pays a uuid once and reports its status.',
@@ -31,7 +30,7 @@ const PayoutActions = ({ id, provider, net, status, sealed_at, ...batch }: PaidB
   const amount = batch.isReduced ? `at most ${net}` : String(net)
   const payee = batch.account ? `${provider}: ${batch.account}` : provider
   const confirmation = () => <Payment amount={amount} to={payee} />
-  const texts = { pending: payNow, processing: query, failed: {} }[status]
+  const texts = status === 'processing' ? query : {}
   const verb = status === 'failed' ? 'retry' : 'process'
   return (
     <>

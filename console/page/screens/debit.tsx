@@ -5,13 +5,13 @@ import { exchange, isSandbox, tokenOf } from '../client.ts'
 import { debitStatuses, displayOf } from '../debit-statuses.ts'
 import { Action } from '../parts/action.tsx'
 import { Call } from '../parts/call.tsx'
-import { DeliveryLink } from '../parts/delivery-drawer.tsx'
 import { Data, Empty, Panel, Screen, Sum } from '../parts/screen.tsx'
 import { named, TablePanel, View, type ViewColumns } from '../parts/table.tsx'
 import { AttemptCount, By, Code, Link, Status, Time } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
+import { DeliveryLink } from './webhooks.tsx'
 
 /** A text of a bank for each code. */
 const failures: Record<FailureCode, string> = {
@@ -23,36 +23,43 @@ const failures: Record<FailureCode, string> = {
   unknown_error: 'Unspecified error',
 }
 
-const codes = Object.entries(failures).map(([code, text]) => [text, code] as const)
-const failure = { name: 'reason', label: 'Failure code', choices: codes }
+const choices = Object.entries(failures).map(([code, text]) => [text, code] as const)
 
 /** The outcomes of an open debit. */
 const outcomes = [
   { status: 'completed', verb: 'complete', fields: [] },
-  { status: 'failed', verb: 'fail', fields: [failure] },
+  { status: 'failed', verb: 'fail', fields: [{ name: 'reason', label: 'Failure code', choices }] },
 ] as const
 
-/** The bank of a sandbox reports with its token; an operator records what a bank reported elsewhere. */
-const BankOutcome = ({ reference, bank, uuid }: DebitResult) => {
+/**
+ * The calls that the status of a debit allows. The bank of a sandbox reports with its token; an operator records
+ * what a bank reported elsewhere.
+ */
+const DebitActions = ({ reference, status, amount, bank, uuid }: DebitResult) => {
+  const { offers } = debitStatuses[status]
+  if (offers === 'reversal') {
+    const about = `The bank refunds ${amount} GHS to the customer, and the provider repays it.`
+    return <Call of={['debit', 'reverse', { reference }]} about={about} />
+  }
   const token = tokenOf('bank', bank)
-  const report = (status: string, reason: string | undefined): Promise<unknown> => {
+  const report = (outcome: string, error_message: string | undefined): Promise<unknown> => {
     const path = `/api/v1/banks/debit-transactions/${uuid}/update`
     const bank_reference = `${bank}-${uuid.slice(0, 8).toUpperCase()}`
-    return exchange('POST', path, { status, bank_reference, error_message: reason }, token)
+    return exchange('POST', path, { status: outcome, bank_reference, error_message }, token)
   }
-  return outcomes.map(({ status, verb, fields }) => {
-    const texts = { label: `Bank: ${status}`, done: `The debit is ${status}.` }
+  return (offers ? outcomes : []).map(({ status: outcome, verb, fields }) => {
+    const texts = { label: `Bank: ${outcome}`, done: `The debit is ${outcome}.` }
     return token ? (
       <Action
-        key={status}
+        key={verb}
         {...texts}
-        about={`${bank} reports the debit as ${status}.`}
+        about={`${bank} reports the debit as ${outcome}.`}
         fields={fields}
-        perform={({ reason }) => report(status, reason)}
+        perform={({ reason }) => report(outcome, reason)}
       />
     ) : (
       <Call
-        key={status}
+        key={verb}
         {...texts}
         of={['debit', verb, { reference }]}
         texts={Object.fromEntries(fields.map((field) => [field.name, field]))}
@@ -61,35 +68,13 @@ const BankOutcome = ({ reference, bank, uuid }: DebitResult) => {
   })
 }
 
-/** The calls that the status of a debit allows. */
-const DebitActions = (debit: DebitResult) => {
-  const { reference, status, amount } = debit
-  const { offers } = debitStatuses[status]
-  if (offers === 'outcome') return <BankOutcome {...debit} />
-  if (offers !== 'reversal') return null
-  return (
-    <Call
-      of={['debit', 'reverse', { reference }]}
-      about={`The bank refunds ${amount} GHS to the customer, and the provider repays it.`}
-    />
-  )
-}
-
-/** The log of a sandbox has requests to the API, whose ids end so; other ids are of messages and operators. */
-const RequestId = ({ id }: { id: string }) =>
-  isSandbox() && id.endsWith('=') ? (
-    <a class="mono" href={linkTo('requests', '', { find: id })}>
-      {id}
-    </a>
-  ) : (
-    <span class="mono">{id}</span>
-  )
-
 type EntryProps = HistoryEntry & { deliveries: readonly DeliveryWithAttempts[] }
 
 const Entry = ({ event, at, by, request_id, deliveries }: EntryProps) => {
   // Every event but the creation is a status.
   const { title, tone } = displayOf(event.replace(/^\w+\./, '')) ?? { title: 'Created' }
+  // The log of a sandbox has requests to the API; other ids are of messages and operators.
+  const isLogged = isSandbox() && request_id?.endsWith('=')
   return (
     <li class={tone === 'warn' ? '' : tone}>
       <div class="row">
@@ -101,7 +86,13 @@ const Entry = ({ event, at, by, request_id, deliveries }: EntryProps) => {
       <small>
         <By name={by} />
         {request_id && ', request '}
-        {request_id && <RequestId id={request_id} />}
+        {isLogged ? (
+          <a class="mono" href={linkTo('requests', '', { find: request_id })}>
+            {request_id}
+          </a>
+        ) : (
+          <span class="mono">{request_id}</span>
+        )}
       </small>
       {deliveries.map((delivery) => (
         <p key={delivery.id} class="delivery row">

@@ -20,7 +20,7 @@ const labelsOf = (times: readonly number[]): string[] => {
   const labels = times
     .filter((_, index) => index % BARS_PER_LABEL === 0)
     .map((at) => new Date(at * 1000).toISOString())
-    .map((text) => (hasDays ? dayText(text.slice(0, 10)).slice(0, -5) : text.slice(11, 16)))
+    .map((text) => (hasDays ? dayText(text).slice(0, -5) : text.slice(11, 16)))
   return labels.map((label, index) => (label === labels[index - 1] ? '' : label))
 }
 
@@ -42,9 +42,7 @@ const Chart = ({ rows, isFirst, next }: ListPage<DebitSummary>) => {
       })}
     </g>
   )
-  const [all, good, bad] = [charged, completed, failed].map((counts) =>
-    counts.reduce((sum, count) => sum + count, 0),
-  )
+  const [all, good, bad] = [charged, completed, failed].map((list) => list.reduce((a, b) => a + b))
   return (
     <Panel title="Charged, completed and failed">
       <figure class="chart">

@@ -1,4 +1,4 @@
-import type { EntryResult, JournalResult } from '../../../shared/views/operator/ledger.ts'
+import type { JournalResult } from '../../../shared/views/operator/ledger.ts'
 import { mayUse, operate } from '../client.ts'
 import { accountName, balanceText } from '../ledger-texts.ts'
 import { Button, CsvButton } from '../parts/button.tsx'
@@ -7,7 +7,7 @@ import { chosenDay } from '../parts/field.tsx'
 import { ListPanel } from '../parts/list.tsx'
 import { Data, Panel, Screen, TooLarge } from '../parts/screen.tsx'
 import { FirstRows, named, Table } from '../parts/table.tsx'
-import { dayText, Link, Verdict } from '../parts/values.tsx'
+import { dayText, objectName, Verdict } from '../parts/values.tsx'
 import { useOperator } from '../use-operator.ts'
 
 /** The code, for the command, appears below the pointer. */
@@ -17,26 +17,12 @@ const AccountName = ({ account = '' }: { account?: string | undefined }) => (
   </span>
 )
 
-const screenOf: Record<string, string> = {
-  ...{ debit: 'debit', refund: 'debit', exception: 'debit' },
-  batch: 'batch',
-}
-
-const sourceOf = ({ source: { type, id, reference } }: EntryResult) => {
-  const screen = screenOf[type]
-  const name = reference ?? id
-  return screen ? <Link to={screen} id={name} /> : name
-}
-
 type JournalProps = { journal: JournalResult | { download: string }; date: string }
 
 const Journal = ({ journal, date }: JournalProps) => {
   if ('download' in journal) {
-    return (
-      <Panel>
-        <TooLarge name="journal" href={journal.download} />
-      </Panel>
-    )
+    const file = <TooLarge name="journal" href={journal.download} />
+    return <Panel>{file}</Panel>
   }
   const { accounts, trial_balance, entries } = journal
   const isEqual = trial_balance === '0.00'
@@ -67,7 +53,7 @@ const Journal = ({ journal, date }: JournalProps) => {
           columns={{
             Time: 'time',
             Entry: ({ description }) => description,
-            Source: sourceOf,
+            Source: ({ source: { id, reference } }) => objectName(reference ?? id),
             Debit: ({ lines }) => <AccountName account={lines[0]?.account} />,
             Credit: ({ lines }) => <AccountName account={lines[1]?.account} />,
             Amount: { number: ({ lines }) => lines[0]?.debit },

@@ -76,15 +76,13 @@ const StageOutcomes = () => {
   )
 }
 
-const ALARM_POLL_MS = 60_000
-
 const RingingAlarms = () => {
   const load = () => exchange<RingingAlarm[]>('GET', '/console/alarms')
   return (
     <TablePanel
       title="Alarms that ring"
       label="Alarms"
-      of={useLoaded(['alarms'], load, { pollMs: ALARM_POLL_MS })}
+      of={useLoaded(['alarms'], load, { pollMs: 60_000 })}
       columns={{
         Alarm: ({ name }) => <code>{name}</code>,
         ...named('since', 'description as Event and action'),

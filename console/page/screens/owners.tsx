@@ -66,7 +66,6 @@ export const BanksScreen = listScreen({
 })
 
 /** A provider or a bank: both have settings, credentials and limits. */
-
 type OwnerOption = { provider?: string; bank?: string }
 
 const Settings = (view: object) => <Facts of={Object.fromEntries(settingTexts(view))} />

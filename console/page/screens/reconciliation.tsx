@@ -21,9 +21,7 @@ const groups: Record<keyof StatementReport, { title: string; owner?: string }> =
 }
 const names = Object.keys(groups) as (keyof StatementReport)[]
 
-type DifferencesProps = { count: number; none: string }
-
-const Differences = ({ count, none }: DifferencesProps) => (
+const Differences = ({ count, none }: { count: number; none: string }) => (
   <Verdict isGood={count === 0}>{count === 0 ? none : `Differences: ${count}`}</Verdict>
 )
 
@@ -31,6 +29,7 @@ type Compared = { bank: string; date: string; result: LongResults['statement'] }
 
 const Comparison = ({ bank, date, result }: Compared) => {
   const different = names.filter((name) => name !== 'matched' && result[name].count > 0)
+  const count = different.reduce((sum, name) => sum + result[name].count, 0)
   const figures = names.map((name) => [
     groups[name].title,
     <>
@@ -45,10 +44,7 @@ const Comparison = ({ bank, date, result }: Compared) => {
       <h3>
         {bank}, {dayText(date)}
       </h3>
-      <Differences
-        count={different.reduce((sum, name) => sum + result[name].count, 0)}
-        none="The statement agrees"
-      />
+      <Differences count={count} none="The statement agrees" />
       <Facts kind="figures" of={Object.fromEntries(figures)} />
       {result.ignored > 0 && <p class="muted">Ignored rows of other days: {result.ignored}</p>}
       {different.map((name) => (
@@ -70,15 +66,15 @@ const Comparison = ({ bank, date, result }: Compared) => {
   )
 }
 
+const COLUMNS = ['uuid', 'bank_reference', 'amount', 'currency', 'completed_at'] as const
+
 /** Writes the completed debits of a bank as its statement, to try the comparison. */
 const exampleOf = async (bank: string, date: string): Promise<string> => {
   const debits = await operate('debit', 'list', { limit: '1000' })
-  const rows = debits
+  const lines = debits
     .filter((debit) => debit.bank === bank && debit.completed_at?.startsWith(date))
-    .map(({ uuid, bank_reference, amount, currency, completed_at }) =>
-      [uuid, bank_reference, amount, currency, completed_at].join(','),
-    )
-  return `${['uuid,bank_reference,amount,currency,completed_at', ...rows].join('\r\n')}\r\n`
+    .map((debit) => COLUMNS.map((name) => debit[name]).join(','))
+  return `${[COLUMNS.join(','), ...lines].join('\r\n')}\r\n`
 }
 
 const NONE: EmptyText = [

@@ -1,13 +1,94 @@
 import { signal } from '@preact/signals'
+import { useState } from 'preact/hooks'
 import type { ClockState, ScenarioResult, ScenarioSummary } from '../../server/backend.ts'
+import type { LoggedRequest } from '../../server/live.ts'
 import { exchange, serviceNow } from '../client.ts'
+import { curlOf } from '../curl.ts'
+import { requests } from '../live.ts'
 import { Action, type ActionProps } from '../parts/action.tsx'
-import { serviceDay } from '../parts/field.tsx'
-import { Data, Panel, Screen } from '../parts/screen.tsx'
+import { findFilter, serviceDay } from '../parts/field.tsx'
+import { noMatchOf } from '../parts/list.tsx'
+import { Exchange, headersText } from '../parts/result.tsx'
+import { Data, Empty, type EmptyText, Panel, Screen } from '../parts/screen.tsx'
 import { named, TablePanel } from '../parts/table.tsx'
-import { Mark, Noted, ServiceTime, words } from '../parts/values.tsx'
+import { Mark, Noted, ServiceTime, Time, words } from '../parts/values.tsx'
 import { place } from '../route.ts'
 import { useLoaded } from '../use-operator.ts'
+
+const SHOWN_MAX = 200
+
+const classes = ['2', '4', '5'].map((digit) => [digit, `${digit}xx`] as const)
+
+const toneOfStatus = (status: number) => (status < 300 ? 'good' : status < 500 ? 'warn' : 'bad')
+
+const Entry = ({ entry }: { entry: LoggedRequest }) => {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <li>
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <Time at={entry.at} /> <Mark tone={toneOfStatus(entry.status)}>{entry.status}</Mark>{' '}
+          <span class="mono">
+            {entry.method} {entry.target}
+          </span>{' '}
+          <small>{Math.round(entry.milliseconds)} ms</small>
+        </summary>
+        {isOpen && (
+          <div class="stack">
+            <Exchange
+              curl={curlOf(entry, location.origin)}
+              done="Set TOKEN before you run it."
+              messages={[
+                { name: 'Request', ...entry.request },
+                { name: 'Reply', ...entry.reply },
+              ]}
+            />
+          </div>
+        )}
+      </details>
+    </li>
+  )
+}
+
+const textOf = ({ method, target, request, reply }: LoggedRequest): string =>
+  [method, target, request.body, reply.body, headersText(reply.headers)].join('\n').toLowerCase()
+
+const NONE: EmptyText = ['No requests yet', 'Send a request to the API; it appears here at once.']
+
+export const RequestsScreen = () => {
+  const { status = '', find = '' } = place.value.filters
+  const matching = requests.value.filter(
+    (entry) =>
+      String(entry.status).startsWith(status) &&
+      (find === '' || textOf(entry).includes(find.toLowerCase())),
+  )
+  return (
+    <Screen
+      about="The last 1,000 requests to the API of this sandbox, with their replies. Tokens are masked."
+      filters={[
+        { name: 'status', label: 'Status', choices: classes },
+        { ...findFilter, placeholder: 'Path, body or request id' },
+      ]}
+    >
+      <Panel title="Newest first">
+        {matching.length > 0 ? (
+          <ol class="log">
+            {matching.slice(0, SHOWN_MAX).map((entry) => (
+              <Entry key={entry.id} entry={entry} />
+            ))}
+          </ol>
+        ) : (
+          <Empty of={requests.value.length > 0 ? noMatchOf('request') : NONE} />
+        )}
+        {matching.length > SHOWN_MAX && (
+          <p class="muted">
+            The newest {SHOWN_MAX} of {matching.length}. Filter to see others.
+          </p>
+        )}
+      </Panel>
+    </Screen>
+  )
+}
 
 const moved = ({ now, frozen }: ClockState): string =>
   `The clock ${frozen ? 'stands' : 'is'} at ${now.slice(0, 19).replace('T', ' ')} UTC.`
