@@ -83,9 +83,8 @@ const operatorCommand = (script = process.env.npm_lifecycle_event): string => {
 
 const settingsOf = async (backend: ConsoleBackend): Promise<ConsoleSettings> => {
   const { stage = null, seeds = null, live } = backend
-  const command = operatorCommand()
-  const own = { is_live: live !== undefined, outcome_minutes: OUTCOME_MINUTES }
-  return { stage, ...(await backend.caller()), command, ...own, forms, seeds }
+  const own = { command: operatorCommand(), outcome_minutes: OUTCOME_MINUTES, forms, seeds }
+  return { stage, ...(await backend.caller()), ...own, is_live: live !== undefined }
 }
 
 const stream = (live: Live, response: ServerResponse): void => {

@@ -86,6 +86,8 @@ export function Action<T>(props: ActionProps<T>) {
   const { label, fields = [], confirmation, isAsked, kind = '' } = shown
   const [isOpen, setOpen] = useState(false)
   const isDialog = isAsked || kind === 'danger' || confirmation || fields.length > 0 || !isSandbox()
+  // A dialog returns the focus to its button, which must not be disabled.
+  const start = isDialog ? { onClick: () => setOpen(true) } : { work: () => act({}) }
   const act = async (options: CallOptions): Promise<void> => {
     const result = await perform(options)
     setOpen(false)
@@ -102,7 +104,7 @@ export function Action<T>(props: ActionProps<T>) {
   }
   return (
     <>
-      <Button class={kind} work={isDialog ? async () => setOpen(true) : () => act({})}>
+      <Button class={kind} {...start}>
         {label}
       </Button>
       {isOpen && <Dialog {...shown} act={act} onClose={() => setOpen(false)} />}

@@ -64,7 +64,8 @@ const useList = <N extends NounName>(list: ListRow<N>) => {
     return { rows, isFirst: !entered.cursor, next: next_cursor }
   }
   const page = useLoaded([noun, 'page', entered], mayUse(noun) ? load : undefined, { entities })
-  const isPaged = own.length < fields.length
+  const limit = own.length < fields.length ? [limitFilter] : []
+  const controls = [...own.filter((field) => !isText(field)), ...limit]
   const isFiltered = own.some(({ name }) => filters[name])
   const texts = own.filter((field) => isText(field) && filters[field.name])
   const pageAt = (cursor?: string): string => linkTo(screen, id, { ...filters, cursor })
@@ -72,9 +73,7 @@ const useList = <N extends NounName>(list: ListRow<N>) => {
     page,
     controls: (
       <>
-        <Filters
-          of={[...own.filter((field) => !isText(field)), ...(isPaged ? [limitFilter] : [])]}
-        />
+        <Filters of={controls} />
         {texts.length > 0 && (
           <div class="row">
             {texts.map(({ name }) => (

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { OperatorResults } from '../../../shared/views/operator/results.ts'
-import { Button, showToast } from './button.tsx'
+import { Button, showFailure, showToast } from './button.tsx'
 import { Modal } from './screen.tsx'
 import { Code, prettyJson } from './values.tsx'
 
@@ -16,7 +16,7 @@ type CopyProps = { text: string; label: string; done?: string }
 
 /** Copies a text to the clipboard. */
 export const Copy = ({ text, label, done = 'Copied.' }: CopyProps) => (
-  <Button class="small" work={() => copy(text, done)}>
+  <Button class="small" onClick={() => copy(text, done).catch(showFailure)}>
     {label}
   </Button>
 )

@@ -53,7 +53,8 @@ const Journal = ({ journal, date }: JournalProps) => {
           columns={{
             Time: 'time',
             Entry: ({ description }) => description,
-            Source: ({ source: { id, reference } }) => objectName(reference ?? id),
+            Source: ({ source: { type, id, reference = id } }) =>
+              type === 'funding' ? reference : objectName(reference),
             Debit: ({ lines }) => <AccountName account={lines[0]?.account} />,
             Credit: ({ lines }) => <AccountName account={lines[1]?.account} />,
             Amount: { number: ({ lines }) => lines[0]?.debit },
