@@ -2,11 +2,10 @@ import { createReadStream } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ConsoleCall } from '../console/server/backend.ts'
-import { operateFully } from '../console/server/operate.ts'
 import { isStageName } from '../infra/definitions/resource-name.ts'
 import { Refusal } from '../shared/domain/refusal.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
+import { type NounCall, operateFully } from '../shared/operator/operate.ts'
 import { explain, parseCall, secretsOf } from '../shared/operator/verbs.ts'
 import { type FunctionTarget, InvocationFailure } from './functions-client.ts'
 import { operate } from './operator-client.ts'
@@ -111,7 +110,7 @@ if (parsed instanceof Refusal) misuse(explain(parsed))
 const onProgress = (processed: number, total?: number): void =>
   showProgress(total === undefined ? `${processed} rows uploaded` : `${processed} of ${total}`)
 
-const perform = ({ noun, verb, options }: ConsoleCall) => operate(target, noun, { verb, options })
+const perform = ({ noun, verb, options }: NounCall) => operate(target, noun, { verb, options })
 
 /** Reads the file while its rows are processed: its size is that of a bank. */
 async function* readFile(option: string, path: string): AsyncGenerator<Uint8Array> {

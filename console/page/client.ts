@@ -1,6 +1,12 @@
 import { signal } from '@preact/signals'
-import type { Exactly, NounName, OptionsOf, VerbName } from '../../shared/operator/results.ts'
-import type { ConsoleResult, ConsoleSettings } from '../server/backend.ts'
+import type {
+  Exactly,
+  FullResult,
+  NounName,
+  OptionsOf,
+  VerbName,
+} from '../../shared/operator/results.ts'
+import type { ConsoleSettings } from '../server/backend.ts'
 
 /** The service's clock: ahead of this machine's by some milliseconds, or frozen. */
 const clock = signal({ ahead: 0, frozenAt: undefined as number | undefined })
@@ -25,28 +31,23 @@ export class CallError extends Error {
   isRefusal = false
 }
 
-const NOT_REACHED = 'The console is not reachable. Is the command that serves it still running?'
-
 type Reply<T> = { data: T; next_cursor?: string }
 
 /** Sends JSON, with a token of the API. @throws CallError */
 const exchangeReply = async <T>(
   method: string,
   path: string,
-  body?: unknown,
+  content?: unknown,
   token?: string,
-  signal?: AbortSignal,
+  signal: AbortSignal | null = null,
 ): Promise<Reply<T>> => {
-  const init = {
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    ...(signal && { signal }),
-  }
-  const headers = {
-    'Content-Type': 'application/json',
-    ...(token && { Authorization: `Bearer ${token}` }),
-  }
-  const response = await fetch(path, { method, headers, ...init }).catch(() => {
-    throw new CallError(NOT_REACHED)
+  const authorization = token && { Authorization: `Bearer ${token}` }
+  const headers = { 'Content-Type': 'application/json', ...authorization }
+  const body = JSON.stringify(content) ?? null
+  const response = await fetch(path, { method, headers, body, signal }).catch(() => {
+    throw new CallError(
+      'The console is not reachable. Is the command that serves it still running?',
+    )
   })
   const reply = await response.json().catch(() => {
     throw new CallError(`${method} ${path} replied ${response.status} without JSON`)
@@ -57,12 +58,9 @@ const exchangeReply = async <T>(
     const now = Date.parse(reply.meta.timestamp)
     clock.value = { ahead: now - Date.now(), frozenAt: frozen ? now : undefined }
   }
-  if (!response.ok)
-    throw Object.assign(
-      new CallError(errorText(reply.error) ?? `${path} replied ${response.status}`),
-      { isRefusal: response.status === 422 },
-    )
-  return reply as Reply<T>
+  if (response.ok) return reply
+  const error = new CallError(errorText(reply.error) ?? `${path} replied ${response.status}`)
+  throw Object.assign(error, { isRefusal: response.status === 422 })
 }
 
 /** Sends JSON, with a token of the API, and returns `data` of the reply. @throws CallError */
@@ -78,7 +76,8 @@ const errorText = (error: { message?: string; details?: unknown } | undefined) =
 /** The values of a form. */
 export type CallOptions = Record<string, string>
 
-const call = <T>(noun: string, verb: string, options: object, signal?: AbortSignal) => {
+/** Runs a verb and returns the reply. @throws CallError */
+export const call = <T>(noun: string, verb: string, options: object, signal?: AbortSignal) => {
   const operator = actingAs.value || undefined
   const body = { noun, verb, options, operator }
   return exchangeReply<T>('POST', '/console/operator', body, undefined, signal)
@@ -94,19 +93,7 @@ export const operate = <N extends NounName, V extends VerbName<N>, const O exten
   verb: V,
   options: Exactly<O, N, V>,
   signal?: AbortSignal,
-) => call<ConsoleResult<N, V, O>>(noun, verb, options, signal).then(({ data }) => data)
-
-export type ListPage<T> = { rows: readonly T[]; isFirst: boolean; next: string | undefined }
-
-/** Lists a page of the objects of a noun. @throws CallError with the refusal */
-export const listPage = async <T>(
-  noun: NounName,
-  options: Partial<CallOptions>,
-  signal: AbortSignal,
-): Promise<ListPage<T>> => {
-  const { data, next_cursor } = await call<T[]>(noun, 'list', options, signal)
-  return { rows: data, isFirst: !options.cursor, next: next_cursor }
-}
+) => call<FullResult<N, V, O>>(noun, verb, options, signal).then(({ data }) => data)
 
 export const loadSettings = async (): Promise<void> => {
   settings.value = await exchange<ConsoleSettings>('GET', '/console/settings')

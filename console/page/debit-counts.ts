@@ -4,10 +4,8 @@ import { debitStatuses } from './debit-statuses.ts'
 const BARS_MAX = 30
 const STEPS_MINUTES = [1, 5, 15, 60, 240, 1_440]
 
-type Series = { times: number[]; charged: number[]; completed: number[]; failed: number[] }
-
 /** Counts the events per step; the step is the shortest that shows all debits in 30 bars. */
-export const countDebits = (debits: readonly DebitSummary[], now: number): Series => {
+export const countDebits = (debits: readonly DebitSummary[], now: number) => {
   const first = Math.min(now, ...debits.map(({ created_at }) => Date.parse(created_at)))
   const minutes = STEPS_MINUTES.find((step) => now - first < step * 60_000 * (BARS_MAX - 1))
   const step = (minutes ?? 1_440) * 60_000

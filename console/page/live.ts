@@ -11,25 +11,24 @@ export const isConnected = signal(false)
 
 const listeners = new Set<(change: ItemChange) => void>()
 
-/** Announces that everything may have changed. */
-export const refresh = (): void => {
-  for (const listener of listeners) listener({ entity: '*', pk: '', sk: '' })
+const announce = (change: ItemChange): void => {
+  for (const listener of listeners) listener(change)
 }
+
+/** Announces that everything may have changed. */
+export const refresh = (): void => announce({ entity: '*', pk: '', sk: '' })
 
 /** @returns the unsubscriber */
 export const onChange = (listener: (change: ItemChange) => void): (() => void) => {
   listeners.add(listener)
-  return () => {
-    listeners.delete(listener)
-  }
+  return () => void listeners.delete(listener)
 }
 
 export const connect = (): void => {
   const source = new EventSource('/console/live')
-  const on = <T extends LiveEvent['type']>(
-    type: T,
-    take: (data: Extract<LiveEvent, { type: T }>['data']) => void,
-  ) => source.addEventListener(type, (event) => take(JSON.parse((event as MessageEvent).data)))
+  type Data<T> = Extract<LiveEvent, { type: T }>['data']
+  const on = <T extends LiveEvent['type']>(type: T, take: (data: Data<T>) => void) =>
+    source.addEventListener(type, ({ data }: MessageEvent) => take(JSON.parse(data)))
   on('requests', (kept) => {
     requests.value = kept.toReversed()
     isConnected.value = true
@@ -39,9 +38,7 @@ export const connect = (): void => {
   on('request', (request) => {
     requests.value = [request, ...requests.value].slice(0, REQUESTS_MAX)
   })
-  on('change', (change) => {
-    for (const listener of listeners) listener(change)
-  })
+  on('change', announce)
   source.addEventListener('error', () => {
     isConnected.value = false
   })

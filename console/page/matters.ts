@@ -1,22 +1,56 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { NounName } from '../../shared/operator/results.ts'
+import type { ApprovalResult } from '../../shared/views/operator/approval.ts'
 import { agesText } from './ages.ts'
 import { isAboveZero } from './amounts.ts'
 import { mayUse, operate, serviceNow, settings } from './client.ts'
-import { serviceDay } from './parts/filters.tsx'
-import { pending } from './pending.ts'
-import type { LoadCall } from './reader.ts'
+import { serviceDay } from './parts/field.tsx'
 import { place } from './route.ts'
-import { useCall } from './use-operator.ts'
+import { type Loaded, useLoaded, useOperator } from './use-operator.ts'
+
+/** The requests that wait for a second operator, for the objects that they concern. */
+const pending = signal<readonly ApprovalResult[]>([])
+
+export const addPending = (request: ApprovalResult): void => {
+  pending.value = [request, ...pending.value]
+}
+
+/** Reads the requests at each place. The service records such a read, so a stage is not polled. */
+const usePending = (): void => {
+  const { screen, id } = place.value
+  const entities = settings.value?.is_live ? ['approval'] : []
+  const options = { status: 'pending', limit: '1000' }
+  const load = (signal: AbortSignal) => operate('approval', 'list', options, signal)
+  // The result of an earlier visit lacks the requests since then.
+  const watch = { entities, isKept: false }
+  const { data } = useLoaded([screen, id], mayUse('approval') ? load : undefined, watch)
+  useEffect(() => {
+    if (data) pending.value = data
+  }, [data])
+}
+
+/** Finds a request of the same call about the same object. */
+export const pendingCall = (
+  noun: string,
+  verb: string,
+  object: Record<string, string | undefined>,
+): ApprovalResult | undefined => {
+  const preset = Object.entries(object)
+  return pending.value.find(
+    (request) =>
+      preset.length > 0 &&
+      request.noun === noun &&
+      request.verb === verb &&
+      preset.every(([name, value]) => request.options[name] === value),
+  )
+}
 
 /** What is open, for the screen Now and the numbers in the navigation. */
 
 export type Matter = {
   title: string
-  /** The screen that shows it, with its filters. */
-  screen: string
-  filters?: Record<string, string>
+  /** The screen that shows it, with its filters, as in the address. */
+  list: string
   count: number
   /** When the oldest began. */
   since: string | null
@@ -27,24 +61,20 @@ export const matters = signal<readonly Matter[]>([])
 
 type Open = { since: string | null; detail?: string }
 
+/** Says which ones are open, or how old they are. */
 const matter = <T>(
-  list: readonly T[] | undefined,
-  row: Pick<Matter, 'title' | 'screen' | 'filters'>,
+  title: string,
+  list: string,
+  { data }: Pick<Loaded<readonly T[]>, 'data'>,
   openOf: (one: T) => Open | false,
-  detailOf = (open: readonly Open[]): string =>
-    open.flatMap(({ detail }) => detail ?? []).join(', '),
 ): Matter[] => {
-  if (!list) return []
-  const open = list.map(openOf).filter((one) => one !== false)
-  const [since = null] = open.flatMap((one) => one.since ?? []).sort()
-  return [{ ...row, count: open.length, since, detail: detailOf(open) }]
+  if (!data) return []
+  const open = data.map(openOf).filter((one) => one !== false)
+  const times = open.flatMap(({ since }) => since ?? []).sort()
+  const which = open.flatMap(({ detail }) => detail ?? []).join(', ')
+  const detail = which || agesText(times, serviceNow())
+  return [{ title, list, count: open.length, since: times[0] ?? null, detail }]
 }
-
-const agesOf = (open: readonly Open[]): string =>
-  agesText(
-    open.flatMap(({ since }) => since ?? []),
-    serviceNow(),
-  )
 
 const all = { limit: '1000' } as const
 
@@ -54,80 +84,57 @@ const all = { limit: '1000' } as const
  */
 const useLists = () => {
   const isLive = settings.value?.is_live === true
-  const isRead = isLive || place.value.screen === 'now'
-  const read = <T>(noun: NounName, entities: readonly string[], load: LoadCall<T>) =>
-    useCall(['matters', noun], isRead && mayUse(noun) ? load : undefined, { entities }).data
+  const isPaused = !isLive && place.value.screen !== 'now'
+  const watch = (...entities: string[]) => ({ entities, isPaused })
+  const exceptionWatch = isLive ? watch('exception') : watch()
   return {
-    exceptions: read('exception', isLive ? ['exception'] : [], (signal) =>
-      operate('exception', 'list', { ...all, status: 'open' }, signal),
-    ),
-    requests: mayUse('approval') ? pending.value : undefined,
-    banks: read('bank', ['bank', 'bank-health'], (signal) => operate('bank', 'list', {}, signal)),
-    webhooks: read('webhook', ['webhook', 'webhook-health'], (signal) =>
-      operate('webhook', 'list', {}, signal),
-    ),
-    batches: read('settlement', ['batch'], (signal) => operate('settlement', 'list', all, signal)),
-    letters: read('dead-letters', [], (signal) => operate('dead-letters', 'list', {}, signal)),
+    exceptions: useOperator('exception', 'list', { ...all, status: 'open' }, exceptionWatch),
+    requests: { data: mayUse('approval') ? pending.value : undefined },
+    banks: useOperator('bank', 'list', {}, watch('bank', 'bank-health')),
+    webhooks: useOperator('webhook', 'list', {}, watch('webhook', 'webhook-health')),
+    batches: useOperator('settlement', 'list', all, watch('batch')),
+    letters: useOperator('dead-letters', 'list', {}, watch()),
   }
 }
 
 type OpenLists = ReturnType<typeof useLists>
 
 const mattersOf = ({ exceptions, requests, banks, webhooks, batches, letters }: OpenLists) => [
-  ...matter(
-    exceptions,
-    { title: 'Exceptions', screen: 'exceptions', filters: { status: 'open' } },
-    ({ at }) => ({ since: at }),
-    agesOf,
-  ),
-  ...matter(
-    requests,
-    { title: 'Approvals', screen: 'approvals', filters: { status: 'pending' } },
-    ({ requested_at }) => ({ since: requested_at }),
-  ),
-  ...matter(
-    banks,
-    { title: 'Banks that are not up', screen: 'banks' },
-    ({ identifier, health: { state, since } }) =>
-      state !== 'up' && { since, detail: `${identifier} ${state}` },
-  ),
-  ...matter(
-    webhooks,
-    { title: 'Webhooks that fail', screen: 'webhooks' },
-    ({ provider, health, failing_since, disabled_at }) =>
-      health !== 'healthy' && {
-        since: failing_since ?? disabled_at,
-        detail: `${provider} ${health}`,
-      },
-  ),
-  ...matter(
-    batches,
-    { title: 'Failed payouts', screen: 'settlement', filters: { status: 'failed' } },
-    ({ id, status, failed_at }) => status === 'failed' && { since: failed_at, detail: id },
-  ),
-  ...matter(
-    batches,
-    { title: 'Overdue payouts', screen: 'settlement', filters: { status: 'pending' } },
-    ({ id, status, net, payable_on, sealed_at }) =>
-      status === 'pending' &&
-      isAboveZero(net) &&
-      payable_on !== null &&
-      payable_on < serviceDay() && { since: sealed_at, detail: id },
-  ),
-  ...matter(
-    letters,
-    { title: 'Queues with dead letters', screen: 'calls', filters: { find: 'dead-letters' } },
-    ({ queue, count }) => count > 0 && { since: null, detail: `${queue}: ${count}` },
-  ),
+  ...matter('Exceptions', 'exceptions?status=open', exceptions, ({ at }) => ({ since: at })),
+  ...matter('Approvals', 'approvals?status=pending', requests, ({ requested_at: since }) => {
+    return { since }
+  }),
+  ...matter('Banks that are not up', 'banks', banks, ({ identifier, health: { state, since } }) => {
+    return state !== 'up' && { since, detail: `${identifier} ${state}` }
+  }),
+  ...matter('Webhooks that fail', 'webhooks', webhooks, ({ provider, health, ...webhook }) => {
+    const since = webhook.failing_since ?? webhook.disabled_at
+    return health !== 'healthy' && { since, detail: `${provider} ${health}` }
+  }),
+  ...matter('Failed payouts', 'settlement?status=failed', batches, ({ id, status, failed_at }) => {
+    return status === 'failed' && { since: failed_at, detail: id }
+  }),
+  ...matter('Overdue payouts', 'settlement?status=pending', batches, (batch) => {
+    const { id, status, net, payable_on, sealed_at } = batch
+    const isDue = status === 'pending' && isAboveZero(net) && payable_on !== null
+    return isDue && payable_on < serviceDay() && { since: sealed_at, detail: id }
+  }),
+  ...matter('Queues with dead letters', 'calls?find=dead-letters', letters, ({ queue, count }) => {
+    return count > 0 && { since: null, detail: `${queue}: ${count}` }
+  }),
 ]
 
 export const useMatters = (): void => {
+  usePending()
   const lists = useLists()
-  useEffect(() => {
-    matters.value = mattersOf(lists)
-  }, Object.values(lists))
+  useEffect(
+    () => {
+      matters.value = mattersOf(lists)
+    },
+    Object.values(lists).map(({ data }) => data),
+  )
 }
 
 /** How much is open at a screen. */
 export const openAt = (screen: string): number =>
-  matters.value.reduce((sum, row) => sum + (row.screen === screen ? row.count : 0), 0)
+  matters.value.reduce((sum, row) => sum + (row.list.split('?')[0] === screen ? row.count : 0), 0)

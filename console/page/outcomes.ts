@@ -2,16 +2,7 @@ import type { DebitSummary } from '../../shared/views/operator/debit.ts'
 import type { OutcomeCount, OutcomeCounts } from '../server/backend.ts'
 import { debitStatuses } from './debit-statuses.ts'
 
-export type Outcomes = {
-  name: string
-  completed: number
-  failed: number
-  /** Whole per cent of the outcomes. */
-  share: number
-  /** Seconds from the charge to the completion of 95 % of the completed debits. */
-  p95: number | undefined
-  lastError: { reference: string; code: string; at: string } | undefined
-}
+export type Outcomes = ReturnType<typeof outcomesOf>[number]
 
 const p95Of = (seconds: readonly number[]): number =>
   seconds.toSorted((one, other) => one - other)[Math.ceil(seconds.length * 0.95) - 1] ?? 0
@@ -44,22 +35,18 @@ export const countOutcomes = (debits: readonly DebitSummary[], after: number): O
   return { bank: countBy('bank'), provider: countBy('provider') }
 }
 
-/** Returns the outcomes by name, the lowest share first. */
-export const outcomesOf = (counts: readonly OutcomeCount[]): Outcomes[] =>
+/**
+ * Returns the outcomes by name, the lowest share in whole per cent first. `p95` is of the completed debits.
+ */
+export const outcomesOf = (counts: readonly OutcomeCount[]) =>
   [...Map.groupBy(counts, ({ name }) => name)]
-    .map(([name, own]): Outcomes => {
+    .map(([name, own]) => {
       const total = own.reduce((sum, { debits }) => sum + debits, 0)
       const { debits: completed = 0, p95 } = own.find(({ code }) => code === null) ?? {}
-      const [last] = own
+      const [lastError] = own
         .flatMap(({ code, newest }) => (code === null ? [] : [{ code, ...newest }]))
         .toSorted((a, b) => b.at.localeCompare(a.at))
-      return {
-        name,
-        completed,
-        failed: total - completed,
-        share: Math.floor((completed / total) * 100),
-        p95,
-        lastError: last,
-      }
+      const share = Math.floor((completed / total) * 100)
+      return { name, completed, failed: total - completed, share, p95, lastError }
     })
     .sort((one, other) => one.share - other.share || one.name.localeCompare(other.name))

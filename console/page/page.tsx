@@ -1,37 +1,80 @@
-import { useSignal } from '@preact/signals'
 import { render } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { actingAs, isClockFrozen, isSandbox, loadSettings, mayUse, settings } from './client.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import {
+  actingAs,
+  isClockFrozen,
+  isSandbox,
+  loadSettings,
+  mayUse,
+  operate,
+  settings,
+} from './client.ts'
 import { connect, isConnected } from './live.ts'
 import { openAt, useMatters } from './matters.ts'
-import { DeliveryDrawer } from './parts/delivery-drawer.tsx'
+import { Button, showFailure, Toasts } from './parts/button.tsx'
+import { onSubmit } from './parts/field.tsx'
 import { Result } from './parts/result.tsx'
-import { Empty, Failure, Loading } from './parts/screen.tsx'
-import { Search } from './parts/search.tsx'
-import { Toasts } from './parts/toasts.tsx'
+import { Empty, type EmptyText, Failure, Loading } from './parts/screen.tsx'
 import { ServiceTime } from './parts/values.tsx'
-import { usePending } from './pending.ts'
-import { linkTo } from './place.ts'
+import { linkTo, titleOf } from './place.ts'
 import { place, scrollTop } from './route.ts'
+import { DeliveryDrawer } from './screens/webhooks.tsx'
 import { type ScreenRow, screenGroups, screens } from './screens.ts'
+import { searchLink } from './search.ts'
+
+const find = async (text: string): Promise<void> => {
+  const [providers, banks] = await Promise.all([
+    mayUse('provider') ? operate('provider', 'list', {}) : [],
+    mayUse('bank') ? operate('bank', 'list', {}) : [],
+  ])
+  location.assign(searchLink(text, { providers, banks }))
+}
+
+/** Finds an object by any of its names. `/` and Ctrl-K lead here. */
+const Search = () => {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    const focus = (event: KeyboardEvent): void => {
+      const { key, ctrlKey, metaKey, target } = event
+      const isTyping = target instanceof Element && target.matches('input, select, dialog *')
+      if (!(key === 'k' && (ctrlKey || metaKey)) && (key !== '/' || isTyping)) return
+      event.preventDefault()
+      input.current?.select()
+    }
+    addEventListener('keydown', focus)
+    return () => removeEventListener('keydown', focus)
+  }, [])
+  return (
+    <search>
+      <form onSubmit={onSubmit(({ text }) => text && find(text).catch(showFailure))}>
+        <input
+          ref={input}
+          name="text"
+          type="search"
+          aria-label="Search"
+          aria-keyshortcuts="/ Control+K"
+          placeholder="Search /"
+          title="Reference, uuid, provider’s or bank’s reference, phone, amount, batch, provider or bank"
+        />
+      </form>
+    </search>
+  )
+}
 
 const isOffered = ({ noun, isForSandbox }: ScreenRow): boolean =>
   (!noun || mayUse(noun)) && (!isForSandbox || isSandbox())
 
 const Links = ({ current }: { current: ScreenRow | undefined }) =>
   Object.entries(screenGroups).map(([group, rows]) => {
-    const offered = rows.filter((screen) => !screen.under && isOffered(screen))
-    if (offered.length === 0) return null
+    const paths = rows.filter((row) => !row.under && isOffered(row)).map(({ path }) => path)
+    if (paths.length === 0) return null
+    const shown = current?.under ?? current?.path
     return (
       <section key={group}>
         <h2>{group}</h2>
-        {offered.map(({ path, title }) => (
-          <a
-            key={path}
-            href={linkTo(path)}
-            aria-current={(current?.under ?? current?.path) === path ? 'page' : undefined}
-          >
-            {title} {openAt(path) > 0 && <span class="badge">{openAt(path)}</span>}
+        {paths.map((path) => (
+          <a key={path} href={linkTo(path)} aria-current={shown === path ? 'page' : undefined}>
+            {titleOf(path)} {openAt(path) > 0 && <span class="badge">{openAt(path)}</span>}
           </a>
         ))}
       </section>
@@ -60,34 +103,25 @@ const Operator = () =>
     </p>
   )
 
-const connectionText = (): string => {
-  if (!settings.value?.is_live) return 'Updated every 5 seconds'
-  return isConnected.value ? 'Live' : 'Not connected. Retrying…'
-}
-
 const Side = ({ current }: { current: ScreenRow | undefined }) => {
-  const isOpen = useSignal(false)
+  const [isOpen, setOpen] = useState(false)
   // A new place closes the menu.
-  useEffect(() => {
-    isOpen.value = false
-  }, [place.value])
-  const stage = settings.value?.stage
+  useEffect(() => setOpen(false), [place.value])
+  const { stage, is_live } = settings.value ?? {}
+  const connection = isConnected.value ? 'Live' : 'Not connected. Retrying…'
   return (
-    <header class={`side ${isOpen.value ? 'open' : ''} ${stage === 'production' ? stage : ''}`}>
+    <header class={`side ${isOpen ? 'open' : ''} ${stage === 'production' ? stage : ''}`}>
       <div class="brand">
         Debit collection
         <span class={`stage ${stage ? 'real' : ''}`}>{stage ? `stage ${stage}` : 'sandbox'}</span>
-        <button
-          type="button"
+        <Button
           class="menu"
-          aria-expanded={isOpen.value}
+          aria-expanded={isOpen}
           aria-controls="links"
-          onClick={() => {
-            isOpen.value = !isOpen.value
-          }}
+          onClick={() => setOpen(!isOpen)}
         >
           Menu
-        </button>
+        </Button>
       </div>
       <Search />
       <nav id="links" aria-label="Screens">
@@ -99,7 +133,7 @@ const Side = ({ current }: { current: ScreenRow | undefined }) => {
             {isClockFrozen() && ', frozen'}
           </p>
           <p class="muted" role="status">
-            {connectionText()}
+            {is_live ? connection : 'Updated every 5 seconds'}
           </p>
         </div>
       </nav>
@@ -107,33 +141,31 @@ const Side = ({ current }: { current: ScreenRow | undefined }) => {
   )
 }
 
+const UNKNOWN: EmptyText = ['This screen does not exist', 'Choose a screen from the links.']
+
 const CurrentScreen = ({ of: current }: { of: ScreenRow | undefined }) => {
-  if (!current) {
-    return <Empty of={['This screen does not exist', 'Choose a screen from the links.']} />
-  }
-  if (isOffered(current)) return <current.View />
-  const reason = `Your AWS credentials do not allow invoking manage-${current.noun}.`
-  return <Empty of={['You may not use this screen', reason]} />
+  if (current && isOffered(current)) return <current.View />
+  const reason = `Your AWS credentials do not allow invoking manage-${current?.noun}.`
+  return <Empty of={current ? ['You may not use this screen', reason] : UNKNOWN} />
 }
 
 const Console = () => {
-  usePending()
   useMatters()
   const { screen, id } = place.value
   const current = screens.find(({ path }) => path === screen)
   // A new screen begins at its heading, also for screen readers.
   useEffect(() => {
     const stage = settings.value?.stage ?? 'sandbox'
-    document.title = `${id || current?.title || 'Not found'} · ${stage} · Debit collection`
+    document.title = `${id || (current ? titleOf(screen) : 'Not found')} · ${stage} · Debit collection`
     scrollTo(0, scrollTop())
     document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
   }, [id, current])
   return (
     <>
       <div class="shell">
-        <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        <Button class="skip" onClick={() => document.getElementById('main')?.focus()}>
           Skip to the content
-        </button>
+        </Button>
         <Side current={current} />
         <main id="main" tabIndex={-1}>
           <CurrentScreen key={`${screen}/${id}`} of={current} />

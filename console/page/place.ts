@@ -22,6 +22,12 @@ export const placeIn = (hash: string): ScreenPlace => {
   }
 }
 
+/** The titles that are not the paths of their screens. */
+const titles: Record<string, string> = { changes: 'Operator changes', calls: 'All calls' }
+
+export const titleOf = (screen: string): string =>
+  titles[screen] ?? `${screen[0]?.toUpperCase()}${screen.slice(1)}`
+
 export const linkTo = (
   screen: string,
   id = '',

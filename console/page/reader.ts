@@ -12,23 +12,13 @@ type Reading<T> = {
   isVisible?: () => boolean
 }
 
-export type Reader = {
-  read: () => void
-  /** Reads after a short pause, once for all changes in it. */
-  readSoon: () => void
-  close: () => void
-}
+export type Reader = ReturnType<typeof openReader>
 
 /**
  * Makes one call at a time and shows each reply: a slow service is neither called again before it
  * replies, nor ignored. A request during a call repeats it after the reply.
  */
-export const openReader = <T>({
-  load,
-  show,
-  pollMs,
-  isVisible = () => true,
-}: Reading<T>): Reader => {
+export const openReader = <T>({ load, show, pollMs, isVisible = () => true }: Reading<T>) => {
   let isRunning = false
   let isRequested = false
   const closing = new AbortController()
@@ -54,8 +44,9 @@ export const openReader = <T>({
   }
   let isSettling = false
   return {
-    read: () => void read(),
-    readSoon: () => {
+    read: (): void => void read(),
+    /** Reads after a short pause, once for all changes in it. */
+    readSoon: (): void => {
       if (isSettling) return
       isSettling = true
       setTimeout(() => {
@@ -63,7 +54,7 @@ export const openReader = <T>({
         void read()
       }, SETTLE_MS)
     },
-    close: () => {
+    close: (): void => {
       closing.abort()
       clearTimeout(timer)
     },

@@ -1,11 +1,8 @@
 import type { ComponentType } from 'preact'
 import type { NounName } from '../../shared/operator/results.ts'
-import { ApprovalsScreen } from './screens/approvals.tsx'
+import { ApprovalsScreen, ChangesScreen } from './screens/approvals.tsx'
 import { BatchScreen } from './screens/batch.tsx'
 import { CallsScreen } from './screens/calls.tsx'
-import { ChangesScreen } from './screens/changes.tsx'
-import { ClockScreen } from './screens/clock.tsx'
-import { ClosingScreen } from './screens/closing.tsx'
 import { CustomersScreen } from './screens/customers.tsx'
 import { DebitScreen } from './screens/debit.tsx'
 import { DebitsScreen } from './screens/debits.tsx'
@@ -14,15 +11,13 @@ import { LedgerScreen } from './screens/ledger.tsx'
 import { NowScreen } from './screens/now.tsx'
 import { BankScreen, BanksScreen, ProviderScreen, ProvidersScreen } from './screens/owners.tsx'
 import { ReconciliationScreen } from './screens/reconciliation.tsx'
-import { RequestsScreen } from './screens/requests.tsx'
-import { ScenariosScreen } from './screens/scenarios.tsx'
-import { SettlementScreen } from './screens/settlement.tsx'
+import { ClockScreen, RequestsScreen, ScenariosScreen } from './screens/sandbox.tsx'
+import { ClosingScreen, SettlementScreen } from './screens/settlement.tsx'
 import { WebhookScreen, WebhooksScreen } from './screens/webhooks.tsx'
 
 export type ScreenRow = {
   /** The first part of the address. */
   path: string
-  title: string
   /** The screen whose link it belongs to, if it has none. */
   under?: string
   /** The noun that the operator must be allowed to use. */
@@ -34,47 +29,36 @@ export type ScreenRow = {
 /** The screens by the heading of their links, in their order. */
 export const screenGroups: Record<string, readonly ScreenRow[]> = {
   Payments: [
-    { path: 'now', title: 'Now', View: NowScreen },
-    { path: 'debits', title: 'Debits', noun: 'debit', View: DebitsScreen },
-    { path: 'debit', title: 'Debit', under: 'debits', noun: 'debit', View: DebitScreen },
-    { path: 'webhooks', title: 'Webhooks', noun: 'webhook', View: WebhooksScreen },
-    { path: 'webhook', title: 'Webhook', under: 'webhooks', noun: 'webhook', View: WebhookScreen },
-    { path: 'requests', title: 'Requests', isForSandbox: true, View: RequestsScreen },
+    { path: 'now', View: NowScreen },
+    { path: 'debits', noun: 'debit', View: DebitsScreen },
+    { path: 'debit', under: 'debits', noun: 'debit', View: DebitScreen },
+    { path: 'webhooks', noun: 'webhook', View: WebhooksScreen },
+    { path: 'webhook', under: 'webhooks', noun: 'webhook', View: WebhookScreen },
+    { path: 'requests', isForSandbox: true, View: RequestsScreen },
   ],
   Money: [
-    { path: 'settlement', title: 'Settlement', noun: 'settlement', View: SettlementScreen },
-    { path: 'batch', title: 'Batch', under: 'settlement', noun: 'settlement', View: BatchScreen },
-    { path: 'closing', title: 'Closing', noun: 'day', View: ClosingScreen },
-    { path: 'ledger', title: 'Ledger', noun: 'ledger', View: LedgerScreen },
+    { path: 'settlement', noun: 'settlement', View: SettlementScreen },
+    { path: 'batch', under: 'settlement', noun: 'settlement', View: BatchScreen },
+    { path: 'closing', noun: 'day', View: ClosingScreen },
+    { path: 'ledger', noun: 'ledger', View: LedgerScreen },
   ],
   'Set-up': [
-    { path: 'providers', title: 'Providers', noun: 'provider', View: ProvidersScreen },
-    {
-      path: 'provider',
-      title: 'Provider',
-      under: 'providers',
-      noun: 'provider',
-      View: ProviderScreen,
-    },
-    { path: 'banks', title: 'Banks', noun: 'bank', View: BanksScreen },
-    { path: 'bank', title: 'Bank', under: 'banks', noun: 'bank', View: BankScreen },
-    { path: 'customers', title: 'Customers', noun: 'customer', View: CustomersScreen },
+    { path: 'providers', noun: 'provider', View: ProvidersScreen },
+    { path: 'provider', under: 'providers', noun: 'provider', View: ProviderScreen },
+    { path: 'banks', noun: 'bank', View: BanksScreen },
+    { path: 'bank', under: 'banks', noun: 'bank', View: BankScreen },
+    { path: 'customers', noun: 'customer', View: CustomersScreen },
   ],
   Checks: [
-    { path: 'exceptions', title: 'Exceptions', noun: 'exception', View: ExceptionsScreen },
-    { path: 'approvals', title: 'Approvals', noun: 'approval', View: ApprovalsScreen },
-    {
-      path: 'reconciliation',
-      title: 'Reconciliation',
-      noun: 'reconciliation',
-      View: ReconciliationScreen,
-    },
-    { path: 'changes', title: 'Operator changes', noun: 'change', View: ChangesScreen },
-    { path: 'calls', title: 'All calls', View: CallsScreen },
+    { path: 'exceptions', noun: 'exception', View: ExceptionsScreen },
+    { path: 'approvals', noun: 'approval', View: ApprovalsScreen },
+    { path: 'reconciliation', noun: 'reconciliation', View: ReconciliationScreen },
+    { path: 'changes', noun: 'change', View: ChangesScreen },
+    { path: 'calls', View: CallsScreen },
   ],
   Sandbox: [
-    { path: 'clock', title: 'Clock', isForSandbox: true, View: ClockScreen },
-    { path: 'scenarios', title: 'Scenarios', isForSandbox: true, View: ScenariosScreen },
+    { path: 'clock', isForSandbox: true, View: ClockScreen },
+    { path: 'scenarios', isForSandbox: true, View: ScenariosScreen },
   ],
 }
 

@@ -1,6 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { Exactly, NounName, OptionsOf, VerbName } from '../../shared/operator/results.ts'
-import type { ConsoleResult } from '../server/backend.ts'
+import type {
+  Exactly,
+  FullResult,
+  NounName,
+  OptionsOf,
+  VerbName,
+} from '../../shared/operator/results.ts'
 import { mayUse, operate, settings } from './client.ts'
 import { onChange } from './live.ts'
 import { type LoadCall, openReader, type Reader } from './reader.ts'
@@ -8,81 +13,83 @@ import { type LoadCall, openReader, type Reader } from './reader.ts'
 /** How often a stage is polled for changing items. */
 const POLL_MS = 5_000
 
-/** The items whose changes concern the data, and how often a stage is polled for it. */
-type Watch = { entities?: readonly string[]; key?: string; pollMs?: number | undefined }
+type Watch = {
+  /** The items whose changes concern the data, and a part of their key. */
+  entities?: readonly string[]
+  key?: string
+  /** How often a stage is polled for it. */
+  pollMs?: number | undefined
+  /** The last data stay, and nothing is loaded. */
+  isPaused?: boolean
+  /** A return to the screen shows the last data until the next reply. */
+  isKept?: boolean
+}
 
-/** The last results by their calls: a return to a screen shows them until the next reply. */
+/** The last results by their names. */
 const results = new Map<string, unknown>()
 const RESULTS_MAX = 50
 
-const keep = <T>(call: string, result: T): T => {
-  results.delete(call)
-  results.set(call, result)
+const keep = (name: string, result: unknown): void => {
+  results.delete(name)
+  results.set(name, result)
   const [oldest] = results.keys()
   if (results.size > RESULTS_MAX && oldest) results.delete(oldest)
-  return result
 }
 
-export type Loaded<T> = { data: T | undefined; error: Error | undefined; reload: () => void }
+type LoadState<T> = { data?: T | undefined; error?: Error | undefined }
 
-type LoadState<T> = { of: string; data?: T | undefined; error?: Error | undefined }
+export type Loaded<T> = Required<LoadState<T>> & { reload: () => void }
 
 /**
  * Loads data, and loads it again after changes of the items that `entities` and `key` select; on a
  * stage five seconds after each reply. The last data stay visible while it loads.
+ * @param name identifies what is loaded: the data of other ones are not shown
  * @param load undefined: nothing to load yet
- * @param dependencies name what is loaded: the data of other ones are not shown
- * @param initial data of an earlier reply
  */
 export const useLoaded = <T>(
+  name: readonly unknown[],
   load: LoadCall<T> | undefined,
-  dependencies: readonly unknown[],
-  { entities = [], key = '', pollMs = entities.length > 0 ? POLL_MS : undefined }: Watch = {},
-  initial?: T,
+  { entities = [], key = '', isPaused = false, ...watch }: Watch = {},
 ): Loaded<T> => {
-  const of = JSON.stringify(dependencies)
-  const [state, setState] = useState<LoadState<T>>({ of })
-  const shown = state.of === of && state.data !== undefined ? state.data : initial
+  const isWatched = entities.length > 0
+  const { pollMs = isWatched ? POLL_MS : undefined, isKept = isWatched } = watch
+  const of = JSON.stringify(name)
+  const [state, setState] = useState<LoadState<T> & { of: string }>({ of })
+  const { data = isKept ? (results.get(of) as T) : undefined, error }: LoadState<T> =
+    state.of === of ? state : {}
   const reader = useRef<Reader>(undefined)
   const watched = entities.join()
 
   useEffect(() => {
-    if (!load) return undefined
+    if (!load || isPaused) return undefined
     const own = openReader<T>({
       load,
-      show: (reply) =>
-        setState((last) => ({ ...(last.of === of && last), error: undefined, of, ...reply })),
+      show: (reply) => {
+        if (isKept && 'data' in reply) keep(of, reply.data)
+        setState((last) => ({ ...(last.of === of && last), error: undefined, of, ...reply }))
+      },
       pollMs: settings.value?.is_live ? undefined : pollMs,
       isVisible: () => document.visibilityState === 'visible',
     })
     reader.current = own
     own.read()
     const unsubscribe = onChange(({ entity, pk }) => {
-      const isWatched = watched.split(',').includes(entity) && pk.includes(key)
-      if (watched && (entity === '*' || isWatched)) own.readSoon()
+      const isConcerned = watched.split(',').includes(entity) && pk.includes(key)
+      if (isWatched && (entity === '*' || isConcerned)) own.readSoon()
     })
     return () => {
       unsubscribe()
       own.close()
     }
-  }, [of, load === undefined, watched, key])
+  }, [of, load === undefined, isPaused, watched, key])
 
-  const reload = useCallback(() => reader.current?.read(), [])
-  return { data: shown, error: state.of === of ? state.error : undefined, reload }
+  return { data, error, reload: useCallback(() => reader.current?.read(), []) }
 }
 
-/** Loads the result of a call, which its name identifies. */
-export const useCall = <T>(
-  name: readonly unknown[],
-  load: LoadCall<T> | undefined,
-  watch: Watch = {},
-): Loaded<T> => {
-  const call = JSON.stringify(name)
-  const kept: LoadCall<T> | undefined = load && (async (signal) => keep(call, await load(signal)))
-  return useLoaded(kept, [call], watch, results.get(call) as T | undefined)
-}
-
-/** Loads the result of a verb, if the operator may use the noun. */
+/**
+ * Loads the result of a verb, if the operator may use the noun.
+ * @param options undefined: nothing to load yet
+ */
 export const useOperator = <
   N extends NounName,
   V extends VerbName<N>,
@@ -90,26 +97,21 @@ export const useOperator = <
 >(
   noun: N,
   verb: V,
-  options: Exactly<O, N, V>,
-  watch: Watch = {},
-): Loaded<ConsoleResult<N, V, O>> =>
-  useCall(
+  options: Exactly<O, N, V> | undefined,
+  watch?: Watch,
+): Loaded<FullResult<N, V, O>> =>
+  useLoaded(
     [noun, verb, options],
-    mayUse(noun) ? (signal) => operate(noun, verb, options, signal) : undefined,
+    options && mayUse(noun) ? (signal) => operate(noun, verb, options, signal) : undefined,
     watch,
   )
 
-type Run = {
-  isRunning: boolean
-  /** That of the last work. */
-  error: Error | undefined
-  run: (work: () => Promise<void>) => void
-}
+const IDLE = { isRunning: false, error: undefined as Error | undefined }
 
-/** Runs the work of a button or a form. */
-export const useRun = (): Run => {
-  const [state, setState] = useState<Pick<Run, 'isRunning' | 'error'>>(IDLE)
-  const run = (work: () => Promise<void>): void => {
+/** Runs the work of a button or a form; `error` is that of the last work. */
+export const useRun = () => {
+  const [state, setState] = useState(IDLE)
+  const run = (work: () => Promise<unknown>): void => {
     setState({ ...IDLE, isRunning: true })
     work().then(
       () => setState(IDLE),
@@ -118,5 +120,3 @@ export const useRun = (): Run => {
   }
   return { ...state, run }
 }
-
-const IDLE = { isRunning: false, error: undefined }

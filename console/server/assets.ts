@@ -38,15 +38,14 @@ export const bundleForBrowsers = async (
 
 export const buildPage = () => bundleForBrowsers(SOURCE, ['page.tsx', 'page.css'])
 
-const readBuilt = (): PageAssets => ({
-  script: readFileSync(join(built, 'page.js'), 'utf8'),
-  style: readFileSync(join(built, 'page.css'), 'utf8'),
-})
+const read = (file: string): string => readFileSync(join(built, file), 'utf8')
 
 let assets: Promise<PageAssets> | undefined
 
 /** Returns the page of the package, or builds it at the first request. */
 export const pageAssets = (): Promise<PageAssets> => {
-  assets ??= existsSync(built) ? Promise.resolve(readBuilt()) : buildPage()
+  assets ??= existsSync(built)
+    ? Promise.resolve({ script: read('page.js'), style: read('page.css') })
+    : buildPage()
   return assets
 }

@@ -1,17 +1,6 @@
-import type { StatementReport } from '../../shared/domain/banks/statement.ts'
-import type { MovementKind } from '../../shared/domain/banks/statement-row.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
-import type { NounName, OperatorResult, ResultOf, VerbName } from '../../shared/operator/results.ts'
-import type { OperatorReply } from '../../shared/operator/verbs.ts'
+import type { Operate } from '../../shared/operator/operate.ts'
 import type { Live } from './live.ts'
-
-export type ConsoleCall = {
-  noun: string
-  verb: string
-  options: Record<string, string>
-  /** The operator to act as, in a sandbox only. */
-  operator?: string | undefined
-}
 
 /** The published tokens and customers of a sandbox. */
 export type ConsoleSeeds = {
@@ -61,19 +50,6 @@ export type ClockState = { now: string; frozen: boolean; ready: boolean }
 export type ScenarioSummary = { name: string; description: string }
 export type ScenarioResult = Record<string, unknown> & { reference: string; status: Status }
 
-/** Results that differ from those of the function: the console makes all calls of a check. */
-export type LongResults = {
-  run: Exclude<ResultOf<'reconciliation', 'run'>, { run: string }>
-  statement: StatementReport & { ignored: number; covers: readonly MovementKind[] }
-}
-
-/** The result of a verb in the reply of the console. */
-export type ConsoleResult<
-  N extends NounName,
-  V extends VerbName<N>,
-  Options = object,
-> = N extends 'reconciliation' ? LongResults[V & keyof LongResults] : OperatorResult<N, V, Options>
-
 /** The span of the outcomes: the page reads it from the settings. */
 export const OUTCOME_MINUTES = 15
 
@@ -108,8 +84,7 @@ export type ConsoleBackend = {
   clock: { now: () => Date; isFrozen: () => boolean }
   /** The name that changes are recorded with, and the nouns that the operator may use. */
   caller: () => Promise<Pick<ConsoleSettings, 'operator' | 'nouns'>>
-  /** @throws Error in one line if the function does not exist, is denied or fails */
-  operate: (call: ConsoleCall) => Promise<OperatorReply>
+  operate: Operate
   /** Requests and changed items as they happen; a stage has none, and the page polls. */
   live?: Live
   watch?: StageWatch

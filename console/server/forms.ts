@@ -1,5 +1,5 @@
 import { nouns } from '../../shared/operator/catalogue.ts'
-import { approvalText, optionTexts, type Verb } from '../../shared/operator/verbs.ts'
+import { approvalText, type Noun, optionTexts, type Verb } from '../../shared/operator/verbs.ts'
 import type { FormField, VerbForm } from './backend.ts'
 
 /** The forms of the verbs, from the catalogue of the operator command. */
@@ -37,25 +37,14 @@ const fieldsOf = (name: string, verb: Verb): FormField[] =>
       }
     })
 
-/** Uploads are parts of other calls. */
-const isCall = ([name]: readonly [string, Verb]): boolean => name !== 'upload'
-
-/** By noun and verb. */
+/** By noun and verb. Uploads are parts of other calls. */
 export const forms: Record<string, Record<string, VerbForm>> = Object.fromEntries(
-  Object.values(nouns).map(({ name: noun, verbs }) => [
-    noun,
-    Object.fromEntries(
-      Object.entries(verbs)
-        .filter(isCall)
-        .map(([name, verb]) => [
-          name,
-          {
-            summary: verb.summary,
-            effect: verb.effect,
-            approval: approvalText(verb),
-            fields: fieldsOf(name, verb),
-          },
-        ]),
-    ),
-  ]),
+  Object.values(nouns).map(({ name: noun, verbs: { ...verbs } }: Noun) => {
+    delete verbs.upload
+    const own = Object.entries(verbs).map(([name, verb]) => {
+      const { summary, effect } = verb
+      return [name, { summary, effect, approval: approvalText(verb), fields: fieldsOf(name, verb) }]
+    })
+    return [noun, Object.fromEntries(own)]
+  }),
 )

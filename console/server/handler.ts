@@ -3,12 +3,12 @@ import * as v from 'valibot'
 import { replyHeaders } from '../../shared/api/reply-headers.ts'
 import { parseJson } from '../../shared/domain/json.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
+import { operateFully } from '../../shared/operator/operate.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { pageAssets } from './assets.ts'
 import { type ConsoleBackend, type ConsoleSettings, OUTCOME_MINUTES } from './backend.ts'
 import { forms } from './forms.ts'
 import type { Live, LiveEvent } from './live.ts'
-import { operateFully } from './operate.ts'
 
 /** Serves the console: its page, the operator's calls, and live events. */
 
@@ -40,21 +40,16 @@ const pageHeaders = {
   ...replyHeaders,
   'Content-Security-Policy': [
     "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self'",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
+    ...['script', 'style', 'img', 'connect'].map((kind) => `${kind}-src 'self'`),
+    ...['base-uri', 'form-action', 'frame-ancestors'].map((name) => `${name} 'none'`),
   ].join('; '),
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
 }
 
-const filesOf = (
-  stage: string | undefined,
-): Record<string, readonly [type: string, body: () => string | Promise<string>]> => ({
+type PageFile = readonly [type: string, body: () => string | Promise<string>]
+
+const filesOf = (stage: string | undefined): Record<string, PageFile> => ({
   '/console': ['text/html', () => HTML],
   '/console/': ['text/html', () => HTML],
   '/console/icon.svg': ['image/svg+xml', () => iconOf(stage)],
@@ -63,10 +58,7 @@ const filesOf = (
 })
 
 const Call = v.object({
-  noun: v.pipe(
-    v.string(),
-    v.check((noun) => Object.hasOwn(nouns, noun), 'is unknown'),
-  ),
+  noun: v.picklist(Object.keys(nouns)),
   verb: v.string(),
   options: v.optional(v.record(v.string(), v.string()), {}),
   operator: v.optional(v.string()),
@@ -91,9 +83,8 @@ const operatorCommand = (script = process.env.npm_lifecycle_event): string => {
 
 const settingsOf = async (backend: ConsoleBackend): Promise<ConsoleSettings> => {
   const { stage = null, seeds = null, live } = backend
-  const command = operatorCommand()
-  const own = { is_live: live !== undefined, outcome_minutes: OUTCOME_MINUTES }
-  return { stage, ...(await backend.caller()), command, ...own, forms, seeds }
+  const own = { command: operatorCommand(), outcome_minutes: OUTCOME_MINUTES, forms, seeds }
+  return { stage, ...(await backend.caller()), ...own, is_live: live !== undefined }
 }
 
 const stream = (live: Live, response: ServerResponse): void => {
@@ -112,8 +103,8 @@ const stream = (live: Live, response: ServerResponse): void => {
 
 /** The caller checks that Host and Origin name this machine. */
 export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
+  const { clock, watch, live } = backend
   const reply = (response: ServerResponse, status: number, body: object): void => {
-    const { clock } = backend
     const timestamp = clock.now().toISOString()
     const meta = { timestamp, frozen: clock.isFrozen(), api_version: 'v1' }
     response
@@ -133,37 +124,31 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
       refuse(response, 502, (error as Error).message)
     }
   }
-  const reads: Record<string, (() => Promise<unknown>) | undefined> = {
-    'GET /console/settings': () => settingsOf(backend),
-    'GET /console/alarms': backend.watch?.alarms,
-    'GET /console/outcomes': backend.watch?.outcomes,
-  }
-
-  const operate = async (body: Buffer, response: ServerResponse): Promise<void> => {
-    const call = v.safeParse(Call, parseJson(body.toString('utf8')))
-    if (!call.success) return refuse(response, 400, 'A call has noun, verb and options')
-    await replyWith(response, () => operateFully(call.output, backend.operate))
-  }
-
-  const files = filesOf(backend.stage)
+  const reads = new Map<string, (() => Promise<unknown>) | undefined>([
+    ['GET /console/settings', () => settingsOf(backend)],
+    ['GET /console/alarms', watch?.alarms],
+    ['GET /console/outcomes', watch?.outcomes],
+  ])
+  const files = new Map(Object.entries(filesOf(backend.stage)))
   return async ({ pathname, host, body }, { method, headers }, response) => {
-    const file = Object.hasOwn(files, pathname) ? files[pathname] : undefined
+    const file = method === 'GET' || method === 'HEAD' ? files.get(pathname) : undefined
     const route = `${method} ${pathname}`
-    const read = Object.hasOwn(reads, route) ? reads[route] : undefined
-    if (file && (method === 'GET' || method === 'HEAD')) {
-      const [type, load] = file
-      const text = await load()
-      const contentType = { 'Content-Type': `${type}; charset=utf-8` }
+    const read = reads.get(route)
+    if (file) {
+      const text = await file[1]()
+      const contentType = { 'Content-Type': `${file[0]}; charset=utf-8` }
       response.writeHead(200, { ...pageHeaders, ...contentType }).end(text)
     } else if (read) {
       await replyWith(response, async () => ({ result: await read() }))
-    } else if (route === 'GET /console/live' && backend.live) {
-      stream(backend.live, response)
+    } else if (route === 'GET /console/live' && live) {
+      stream(live, response)
     } else if (route === 'POST /console/operator') {
       // A page of another port of this machine is another origin.
       const isOwnPage = headers.origin === undefined || headers.origin === `http://${host}`
       if (!isOwnPage) return refuse(response, 403, 'Only the console may make this call')
-      await operate(body, response)
+      const call = v.safeParse(Call, parseJson(body.toString('utf8')))
+      if (!call.success) return refuse(response, 400, 'A call has noun, verb and options')
+      await replyWith(response, () => operateFully(call.output, backend.operate))
     } else {
       refuse(response, 404, 'The console has no such page')
     }

@@ -63,9 +63,7 @@ export const openLive = () => {
     /** @returns the unsubscriber */
     subscribe: (listener: (event: LiveEvent) => void): (() => void) => {
       listeners.add(listener)
-      return () => {
-        listeners.delete(listener)
-      }
+      return () => void listeners.delete(listener)
     },
   }
 }

@@ -1,4 +1,6 @@
 import type * as v from 'valibot'
+import type { StatementReport } from '../domain/banks/statement.ts'
+import type { MovementKind } from '../domain/banks/statement-row.ts'
 import type { ApprovalResult } from '../views/operator/approval.ts'
 import type { OperatorResults } from '../views/operator/results.ts'
 import type { Nouns } from './catalogue.ts'
@@ -33,6 +35,19 @@ export type ResultOf<N, V> = VerbIn<Results, N, V>
 export type OperatorResult<N extends NounName, V extends VerbName<N>, Options = object> =
   | VerbIn<OperatorResults<Options>, N, V>
   | (VerbRow<N, V> extends { approval: unknown } ? { approval: ApprovalResult } : never)
+
+/** Results that differ from those of the function: the caller makes all calls of a check. */
+export type LongResults = {
+  run: Exclude<ResultOf<'reconciliation', 'run'>, { run: string }>
+  statement: StatementReport & { ignored: number; covers: readonly MovementKind[] }
+}
+
+/** The result of a verb after all its calls. */
+export type FullResult<
+  N extends NounName,
+  V extends VerbName<N>,
+  Options = object,
+> = N extends 'reconciliation' ? LongResults[V & keyof LongResults] : OperatorResult<N, V, Options>
 
 type Input<N extends NounName, V extends VerbName<N>> =
   VerbRow<N, V> extends { options: infer S extends v.GenericSchema } ? v.InferInput<S> : never

@@ -1,6 +1,6 @@
 import { type QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { operateFully } from '../../console/server/operate.ts'
+import { operateFully } from '../../shared/operator/operate.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { operateFully } from '../../console/server/operate.ts'
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { operateFully } from '../../shared/operator/operate.ts'
 import { eventually } from '../support/eventually.ts'
 import { createPayee, nightAfter } from '../support/payee.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { operateFully } from '../../console/server/operate.ts'
 import { dayAfter, dayOf, HOUR_MS } from '../../shared/domain/time.ts'
+import { operateFully } from '../../shared/operator/operate.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Payouts on working days, by the clock of a sandbox (docs/settlement.md#payout-days). */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { operateFully } from '../../console/server/operate.ts'
 import { type Day, dayOf } from '../../shared/domain/time.ts'
+import { operateFully } from '../../shared/operator/operate.ts'
 import { type AskStatement, compareFile } from '../../shared/operator/statement-file.ts'
 import { invariants } from '../../shared/reconciliation/findings.ts'
 import { listStatements } from '../../shared/store/banks/statements.ts'

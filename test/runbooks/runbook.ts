@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { readOptions } from '../../commands/operator-words.ts'
-import type { ConsoleCall } from '../../console/server/backend.ts'
-import { operateFully } from '../../console/server/operate.ts'
 import { playScenario } from '../../sandbox/scenarios/routes.ts'
 import { type Day, dayOf } from '../../shared/domain/time.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
+import { type NounCall, operateFully } from '../../shared/operator/operate.ts'
 import { secretsOf } from '../../shared/operator/verbs.ts'
 import type { Service, Shown } from '../support/running-service.ts'
 import { isRehearsed } from './not-rehearsed.ts'
@@ -31,7 +30,7 @@ export type Runbook = {
 }
 
 /** Reads a command as `commands/operator.ts` does. */
-const callOf = (words: readonly string[], values: Values): ConsoleCall => {
+const callOf = (words: readonly string[], values: Values): NounCall => {
   const more = Object.entries(values).filter(([word]) => word.startsWith('--'))
   const [line = '', input] = words
     .map((word) => values[word] ?? word)

@@ -1,46 +1,44 @@
-import type { ComponentChildren, TargetedEvent } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import type { Field } from '../catalogue-fields.ts'
 import { type CallOptions, isSandbox, settings } from '../client.ts'
 import { refresh } from '../live.ts'
-import { addPending } from '../pending.ts'
+import { addPending } from '../matters.ts'
 import { useRun } from '../use-operator.ts'
-import { CopiedText } from './copy.tsx'
-import { contentsOf, Input, valuesOf } from './field.tsx'
-import { Modal } from './modal.tsx'
-import { showSecrets } from './result.tsx'
-import { Failure } from './screen.tsx'
-import { showFailure, showToast } from './toasts.tsx'
+import { Button, showToast } from './button.tsx'
+import { Input, onSubmit, valuesOf } from './field.tsx'
+import { CopiedText, showSecrets } from './result.tsx'
+import { Failure, Modal } from './screen.tsx'
 
 /** The result of a call that ran at once, not the request of a call that waits for an approval. */
 type Done<T> = Exclude<T, { approval: ApprovalResult }>
 
-export type ActionProps<T> = {
-  label: string
-  /** The effect, in the dialog. */
-  about?: ComponentChildren
-  fields?: readonly Field[]
+/** The members that a row of a call has as well. */
+export type CommonProps<T> = {
   /** On a stage the dialog asks for a confirmation and names the stage. */
   movesMoney?: boolean
-  /** The amount and the parties by the values of the form, in a dialog that a sandbox shows as well. */
-  confirmation?: ((values: CallOptions) => ComponentChildren) | undefined
   /** A sandbox shows the dialog as well, as it does before a danger. */
   isAsked?: boolean
   kind?: 'primary' | 'danger'
-  isSmall?: boolean | undefined
   /** The message after success. */
   done?: string | ((result: Done<T>) => string)
   onDone?: ((result: Done<T>) => void) | undefined
 }
 
-type PerformedProps<T> = ActionProps<T> & {
+export type ActionProps<T> = CommonProps<T> & {
+  label: string
+  /** The effect, in the dialog. */
+  about?: ComponentChildren
+  fields?: readonly Field[]
+  /** The amount and the parties by the values of the form, in a dialog that a sandbox shows as well. */
+  confirmation?: ((values: CallOptions) => ComponentChildren) | undefined
   perform: (values: CallOptions) => Promise<T>
   /** The same call in a shell. */
-  command?: ((values: CallOptions) => string) | undefined
+  command?: (values: CallOptions) => string
 }
 
-type DialogProps = Omit<PerformedProps<never>, 'perform' | 'done' | 'onDone'> & {
+type DialogProps = Omit<ActionProps<never>, 'perform' | 'done' | 'onDone'> & {
   act: (values: CallOptions) => Promise<void>
   onClose: () => void
 }
@@ -50,11 +48,6 @@ const Dialog = ({ label, act, onClose, ...props }: DialogProps) => {
   const { isRunning, error, run } = useRun()
   const initial = Object.fromEntries(fields.map(({ name, value = '' }) => [name, value]))
   const [values, setValues] = useState<CallOptions>(initial)
-  const submit = (event: TargetedEvent<HTMLFormElement>): void => {
-    event.preventDefault()
-    const form = event.currentTarget
-    run(async () => act(await contentsOf(form)))
-  }
   return (
     <Modal title={label} onClose={onClose}>
       {about && <p>{about}</p>}
@@ -65,7 +58,10 @@ const Dialog = ({ label, act, onClose, ...props }: DialogProps) => {
           <strong>{settings.value?.stage}</strong>.
         </p>
       )}
-      <form onSubmit={submit} onInput={(event) => setValues(valuesOf(event.currentTarget))}>
+      <form
+        onSubmit={onSubmit((_, contents) => run(async () => act(await contents())))}
+        onInput={(event) => setValues(valuesOf(event.currentTarget))}
+      >
         {fields.map((field) => (
           <Input key={field.name} field={field} />
         ))}
@@ -74,9 +70,7 @@ const Dialog = ({ label, act, onClose, ...props }: DialogProps) => {
         )}
         {error && <Failure error={error} />}
         <div class="row">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
+          <Button onClick={onClose}>Cancel</Button>
           <button type="submit" class="primary" disabled={isRunning}>
             {isRunning ? 'Running…' : label}
           </button>
@@ -87,19 +81,21 @@ const Dialog = ({ label, act, onClose, ...props }: DialogProps) => {
 }
 
 /** A button that acts at once, or after a dialog if it has fields or a stage is behind the console. */
-export function Action<T>(props: PerformedProps<T>) {
+export function Action<T>(props: ActionProps<T>) {
   const { perform, onDone, done = 'The call was made.', ...shown } = props
-  const { label, fields = [], confirmation, isAsked, kind = '', isSmall } = shown
+  const { label, fields = [], confirmation, isAsked, kind = '' } = shown
   const [isOpen, setOpen] = useState(false)
-  const { isRunning, run } = useRun()
   const isDialog = isAsked || kind === 'danger' || confirmation || fields.length > 0 || !isSandbox()
+  // A dialog returns the focus to its button, which must not be disabled.
+  const start = isDialog ? { onClick: () => setOpen(true) } : { work: () => act({}) }
   const act = async (options: CallOptions): Promise<void> => {
     const result = await perform(options)
     setOpen(false)
-    const request = approvalIn(result)
-    if (request) {
-      addPending(request)
-      return showToast(`Request ${request.id} waits for a second operator. See Approvals.`)
+    // The request of a call that a second operator must approve.
+    const { approval } = (result ?? {}) as { approval?: ApprovalResult }
+    if (approval?.id) {
+      addPending(approval)
+      return showToast(`Request ${approval.id} waits for a second operator. See Approvals.`)
     }
     showSecrets(result)
     showToast(typeof done === 'string' ? done : done(result as Done<T>))
@@ -108,21 +104,10 @@ export function Action<T>(props: PerformedProps<T>) {
   }
   return (
     <>
-      <button
-        type="button"
-        class={`${kind} ${isSmall ? 'small' : ''}`}
-        disabled={isRunning}
-        onClick={() => (isDialog ? setOpen(true) : run(() => act({}).catch(showFailure)))}
-      >
+      <Button class={kind} {...start}>
         {label}
-      </button>
+      </Button>
       {isOpen && <Dialog {...shown} act={act} onClose={() => setOpen(false)} />}
     </>
   )
-}
-
-/** Returns the request of a call that a second operator must approve. */
-const approvalIn = (result: unknown): ApprovalResult | undefined => {
-  const { approval } = (result ?? {}) as { approval?: ApprovalResult }
-  return approval?.id ? approval : undefined
 }

@@ -1,12 +1,144 @@
-import type { NounName, OptionsOf, VerbName } from '../../../shared/operator/results.ts'
-import type { ConsoleResult } from '../../server/backend.ts'
-import { catalogueFields, type Field, formOf, labelOf, sentence } from '../catalogue-fields.ts'
+import type { ComponentChildren } from 'preact'
+import type { FullResult, NounName, OptionsOf, VerbName } from '../../../shared/operator/results.ts'
+import type { PingResult } from '../../../shared/views/delivery.ts'
+import type { SettlementRunResult } from '../../../shared/views/operator/settlement.ts'
+import { type Field, formOf, labelOf, sentence } from '../catalogue-fields.ts'
 import { type CallOptions, mayUse, settings, submit } from '../client.ts'
 import { quoted } from '../curl.ts'
-import { pendingCall } from '../pending.ts'
+import { pendingCall } from '../matters.ts'
 import { linkTo } from '../place.ts'
-import { Action, type ActionProps } from './action.tsx'
-import { DebitPayment } from './money.tsx'
+import { refundPayer } from '../refund-payer.ts'
+import { settingOf } from '../settings-of.ts'
+import { useOperator } from '../use-operator.ts'
+import { Action, type CommonProps } from './action.tsx'
+import { Data, Payment } from './screen.tsx'
+
+/** The buttons of the calls that the screens offer. */
+
+type CallRow<T> = CommonProps<T> & {
+  /** The effect, and the amount and the parties, by the options of the call. */
+  about?: string | ((options: Partial<CallOptions>) => string)
+  confirmation?: (options: Partial<CallOptions>) => ComponentChildren
+  /** By default the verb. */
+  label?: string
+  /** The options that the form has; by default all that the call does not have. */
+  only?: readonly string[]
+  /** The first values of fields. */
+  values?: Partial<CallOptions>
+  /** Texts and choices that differ from those of the catalogue. */
+  texts?: Partial<Record<string, Partial<Field>>>
+}
+
+type CallName = { [N in NounName]: `${N} ${VerbName<N>}` }[NounName]
+type ResultOfCall<K> = K extends `${infer N extends NounName} ${infer V}`
+  ? FullResult<N, V & VerbName<N>>
+  : never
+
+const pingText = ({ delivered, response_code, cause, duration_ms }: PingResult): string =>
+  delivered
+    ? `The receiver accepted the ping: HTTP ${response_code} after ${duration_ms} ms.`
+    : `The receiver did not accept the ping: ${response_code ? `HTTP ${response_code}` : cause}.`
+
+const runText = ({ built, paid, unpaid, in_work }: SettlementRunResult): string => {
+  const reasons = unpaid.map(
+    ({ batch, message, details }) =>
+      `${batch} is not paid: ${typeof details === 'string' ? details : message}`,
+  )
+  const counts = `Built: ${built.length}. Paid: ${paid.length}. In progress: ${in_work.length}.`
+  return [counts, ...reasons].join(' ')
+}
+
+/** The amount and the parties of a debit, or of its refund. */
+export const DebitPayment = ({ reference, isRefund }: { reference: string; isRefund: boolean }) => (
+  <Data of={useOperator('debit', 'show', { reference })}>
+    {(shown) => {
+      const { amount, provider, bank, phone_number } = shown
+      const customer = `customer ${phone_number} at ${bank}`
+      const parties = isRefund
+        ? { from: refundPayer(shown), to: customer }
+        : { from: customer, to: provider }
+      return <Payment amount={amount} {...parties} />
+    }}
+  </Data>
+)
+
+const outcome = ({ reference = '' }) => <DebitPayment reference={reference} isRefund={false} />
+const refund = ({ reference = '' }) => <DebitPayment reference={reference} isRefund />
+
+const danger = { kind: 'danger' } as const
+const primary = { kind: 'primary' } as const
+
+/** By noun and verb. A screen adds what depends on its object. */
+const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
+  'approval deny': { ...danger, done: 'The request is denied.' },
+  'bank behave': { label: 'Simulate', done: ({ identifier }) => `${identifier} behaves so.` },
+  'bank create': { ...primary, label: 'New bank', done: 'The bank is created.' },
+  'calendar add': { label: 'Add a holiday', done: 'The holiday is added.' },
+  'calendar remove': { ...danger, label: 'Remove', done: 'The holiday is removed.' },
+  'credential issue': {
+    label: 'Issue a credential',
+    only: ['expires-on'],
+    done: 'The credential is issued.',
+  },
+  'credential revoke': { ...danger, only: [], done: 'The credential is revoked.' },
+  'customer link': {
+    ...primary,
+    label: 'Link an account',
+    done: ({ customer, bank }) => `The account of ${customer} at ${bank} is set.`,
+  },
+  'customer unlink': { ...danger, label: 'Remove', done: 'The account is removed.' },
+  'debit complete': { confirmation: outcome },
+  'debit fail': { confirmation: outcome },
+  'debit reverse': {
+    ...danger,
+    confirmation: refund,
+    done: 'The debit is reversed. Its refund follows.',
+  },
+  'delivery recover': {
+    about: 'Sends all undelivered events since a time again, at most 14 days ago.',
+    done: ({ deliveries }) => `${deliveries} events are sent again.`,
+  },
+  'delivery redeliver': {
+    about: 'Sends the event to the provider’s webhook again.',
+    done: 'The event is sent again.',
+  },
+  'exception refund': {
+    only: ['reason', 'despite-note'],
+    confirmation: refund,
+    done: 'The refund is requested.',
+  },
+  'funding record': {
+    label: 'Record a remittance',
+    about:
+      'Records cash that a bank has sent to the service. A repeated reference changes nothing.',
+    done: ({ amount, bank }) => `${amount} GHS of ${bank} are recorded.`,
+  },
+  'limit set': { label: 'Set a limit', done: 'The limit is set.' },
+  'provider create': { ...primary, label: 'New provider', done: 'The provider is created.' },
+  'settlement complete': { label: 'Record payout', done: 'The payout is recorded.' },
+  'settlement process': { label: 'Pay now', done: 'The payout is sent.' },
+  'settlement retry': {
+    label: 'Retry payout',
+    about: 'Pays the batch again under a new uuid. Correct the account first.',
+    done: 'The payout is sent again.',
+  },
+  'settlement run': {
+    ...primary,
+    label: 'Run a day',
+    only: ['date', 'provider'],
+    movesMoney: true,
+    done: runText,
+  },
+  'webhook enable': {
+    about: 'Ends the failing state. New events are delivered again.',
+    done: 'The webhook is enabled.',
+  },
+  'webhook ping': {
+    about: ({ provider }) => `Sends a signed ping to ${provider}. A ping concerns no debit.`,
+    done: pingText,
+  },
+  'webhook rotate-secret': { label: 'Rotate the secret', done: 'The webhook has a new secret.' },
+}
 
 /** The command uses this port by default. */
 const SANDBOX_PORT = '3000'
@@ -28,23 +160,15 @@ const commandOf = (noun: string, verb: string, options: Partial<CallOptions>): s
   return [command, noun, verb, ...words, ...(stage ? [`--stage ${stage}`] : port)].join(' ')
 }
 
-type CatalogueCallProps<T> = Omit<ActionProps<T>, 'fields' | 'label'> & {
+type CatalogueCallProps<T> = CallRow<T> & {
   of: readonly [noun: string, verb: string, options?: Partial<CallOptions>]
-  /** By default the verb. */
-  label?: string
-  /** The options that the form has; by default all that the call does not have. */
-  only?: readonly string[]
-  /** The first values of fields. */
-  values?: Partial<CallOptions>
-  /** Texts and choices that differ from those of the catalogue. */
-  texts?: Partial<Record<string, Partial<Field>>>
   /** The view of the object, whose settings the form changes. */
   current?: object | undefined
 }
 
 /** A button that runs a verb with the form of the catalogue. Hidden if the operator may not use the noun. */
 export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
-  const { of, only, values, texts = {}, current, about, ...action } = props
+  const { of, only, values = {}, texts = {}, current, about, confirmation, ...action } = props
   const [noun, verb, options = {}] = of
   const { label = labelOf(verb) } = action
   if (!mayUse(noun as NounName)) return null
@@ -54,7 +178,14 @@ export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
     return <a href={linkTo('approvals', '', { status: 'pending' })}>{label}: requested</a>
   }
   const form = formOf(noun, verb)
-  const fields = catalogueFields(form, { preset: options, only, values, current })
+  // An empty field leaves its setting unchanged.
+  const fields = (form?.fields ?? [])
+    .filter(({ name }) => options[name] === undefined && (only?.includes(name) ?? true))
+    .map((field) => {
+      const now = settingOf(current, field.name)
+      const meaning = `${now === undefined ? '' : `Now ${now}. `}${sentence(field.meaning)}`
+      return { ...field, value: values[field.name], meaning, ...texts[field.name] }
+    })
   return (
     <Action<T>
       movesMoney={form?.effect === 'money'}
@@ -62,11 +193,13 @@ export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
       label={label}
       about={
         <>
-          {about ?? `${sentence(form?.summary ?? '')}.`}
+          {(typeof about === 'function' ? about(options) : about) ??
+            `${sentence(form?.summary ?? '')}.`}
           {form?.approval && ` A stage with approvals asks a second operator ${form.approval}.`}
         </>
       }
-      fields={fields.map((field) => ({ ...field, ...texts[field.name] }))}
+      confirmation={confirmation && ((entered) => confirmation({ ...options, ...entered }))}
+      fields={fields}
       perform={(entered) => submit<T>(noun, verb, { ...options, ...entered })}
       command={(entered) => commandOf(noun, verb, { ...options, ...entered })}
     />
@@ -75,39 +208,16 @@ export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
 
 type OptionName<N extends NounName, V extends VerbName<N>> = keyof OptionsOf<N, V> & string
 
-type CallProps<N extends NounName, V extends VerbName<N>> = CatalogueCallProps<
-  ConsoleResult<N, V>
-> & {
+type CallProps<N extends NounName, V extends VerbName<N>> = CatalogueCallProps<FullResult<N, V>> & {
   of: readonly [noun: N, verb: V, options?: Partial<OptionsOf<N, V>>]
   only?: readonly OptionName<N, V>[]
   values?: Partial<Record<OptionName<N, V>, string>>
   texts?: Partial<Record<OptionName<N, V>, Partial<Field>>>
 }
 
-/** A button that runs a verb of the catalogue. */
-export const Call = <N extends NounName, V extends VerbName<N>>(props: CallProps<N, V>) => (
-  <CatalogueCall<ConsoleResult<N, V>> {...props} />
-)
-
-type RefundProps = Pick<ActionProps<never>, 'label' | 'about' | 'isSmall'> & { reference: string }
-
-/** A button that refunds a debit, after its amount and parties. */
-export const RefundCall = ({ reference, ...action }: RefundProps) => (
-  <Call
-    {...action}
-    of={['exception', 'refund', { reference }]}
-    only={['reason', 'despite-note']}
-    confirmation={() => <DebitPayment reference={reference} isRefund />}
-    done="The refund is requested."
-  />
-)
-
-/** A button that delivers an event again. */
-export const Redeliver = ({ id }: { id: number }) => (
-  <Call
-    of={['delivery', 'redeliver', { id: String(id) }]}
-    about="Sends the event to the provider’s webhook again."
-    isSmall
-    done="The event is sent again."
-  />
-)
+/** A button of a row. */
+export function Call<N extends NounName, V extends VerbName<N>>(props: CallProps<N, V>) {
+  const [noun, verb] = props.of
+  const row = (rows as Record<string, CallRow<FullResult<N, V>>>)[`${noun} ${verb}`]
+  return <CatalogueCall {...row} {...props} />
+}

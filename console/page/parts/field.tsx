@@ -1,30 +1,80 @@
+import type { ComponentProps, TargetedEvent } from 'preact'
 import { useId } from 'preact/hooks'
-import { type Field, labelOf } from '../catalogue-fields.ts'
-import type { CallOptions } from '../client.ts'
-import { Options, useObjects } from './filters.tsx'
+import { type Choices, type Field, labelOf } from '../catalogue-fields.ts'
+import { type CallOptions, mayUse, operate, serviceNow } from '../client.ts'
+import { place, setFilters } from '../route.ts'
+import { useLoaded } from '../use-operator.ts'
 
-export const Input = ({ field }: { field: Field }) => {
-  const { name, label = labelOf(name), meaning, value = '', object, type = 'text' } = field
-  const { placeholder = '', isRequired = true } = field
+/** Labelled controls, in forms and filters. */
+
+const objects = {
+  provider: async () => (await operate('provider', 'list', {})).map(({ id }) => id),
+  bank: async () =>
+    (await operate('bank', 'list', {})).map(({ identifier, name }) => [identifier, name] as const),
+} satisfies Record<string, () => Promise<Choices>>
+
+type ObjectKind = keyof typeof objects
+
+/** Loads the objects of a kind as choices. */
+export const useObjects = (kind: ObjectKind | undefined): Choices | undefined => {
+  const load = kind && mayUse(kind) ? objects[kind] : undefined
+  return useLoaded<Choices>(['objects', kind], load, { isKept: true }).data
+}
+
+type ControlProps = {
+  label: string
+  type?: Field['type'] | 'search'
+  choices?: Choices | undefined
+  selected?: string | undefined
+  /** The choice without a value, if there is one. */
+  none?: string | undefined
+  hint?: string | undefined
+  onInput?: (event: TargetedEvent<HTMLInputElement | HTMLSelectElement>) => void
+} & Pick<ComponentProps<'input'>, 'name' | 'required' | 'value' | 'placeholder' | 'accept'>
+
+/** A selection if there are choices, else an input. */
+export const Control = ({ label, choices, selected, none, hint, ...props }: ControlProps) => {
   const id = useId()
+  const described = hint !== undefined && { 'aria-describedby': `${id}-hint` }
+  const control = { id, ...described, ...props } as object
+  return (
+    <div class="field">
+      <label htmlFor={id}>{label}</label>
+      {choices ? (
+        <select {...control}>
+          {none !== undefined && <option value="">{none}</option>}
+          {choices.map((choice) => {
+            const [value, text] = typeof choice === 'string' ? [choice, choice] : choice
+            return (
+              <option key={value} value={value} selected={selected === value}>
+                {text}
+              </option>
+            )
+          })}
+        </select>
+      ) : (
+        <input {...control} />
+      )}
+      {hint !== undefined && <small id={`${id}-hint`}>{hint}</small>}
+    </div>
+  )
+}
+
+/** A field of a form. */
+export const Input = ({ field }: { field: Field }) => {
+  const { name, label = labelOf(name), meaning = '', value = '', object, type = 'text' } = field
+  const { placeholder = '', isRequired = true } = field
   const loaded = useObjects(object)
   const choices = field.choices ?? (object && (loaded ?? []))
   // Each type has its own attributes, of which only that of a text is used.
-  const typed = { type, ...(type === 'text' && { placeholder }) } as { type: 'text' }
-  const input = { id, name, required: isRequired, 'aria-describedby': `${id}-hint` }
+  const typed = { type, ...(type === 'text' && { placeholder }), autocomplete: 'off' }
   return (
-    <div class="field">
-      <label htmlFor={id}>{isRequired ? label : `${label} (optional)`}</label>
-      {choices ? (
-        <select {...input}>
-          {!isRequired && <option value="" />}
-          <Options of={choices} selected={value} />
-        </select>
-      ) : (
-        <input {...input} {...typed} autocomplete="off" defaultValue={value} />
-      )}
-      <small id={`${id}-hint`}>{meaning}</small>
-    </div>
+    <Control
+      label={isRequired ? label : `${label} (optional)`}
+      hint={meaning}
+      {...{ name, required: isRequired, choices, selected: value }}
+      {...(choices ? { none: isRequired ? undefined : '' } : { ...typed, defaultValue: value })}
+    />
   )
 }
 
@@ -44,11 +94,80 @@ export const valuesOf = (form: HTMLFormElement): CallOptions =>
     }),
   )
 
-/** Returns the filled fields of a form with the contents of its files. */
-export const contentsOf = async (form: HTMLFormElement): Promise<CallOptions> => {
-  const values = valuesOf(form)
-  for (const [name, value] of new FormData(form)) {
-    if (typeof value !== 'string' && value.name) values[name] = await textOfFile(name, value)
+/** Returns a handler that takes the filled fields of a form, and reads them with the contents of files. */
+export const onSubmit =
+  (take: (values: CallOptions, readContents: () => Promise<CallOptions>) => unknown) =>
+  (event: TargetedEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    const form = event.currentTarget
+    const values = valuesOf(form)
+    take(values, async () => {
+      for (const [name, value] of new FormData(form)) {
+        if (typeof value !== 'string' && value.name) values[name] = await textOfFile(name, value)
+      }
+      return values
+    })
   }
-  return values
+
+/** A control that stores its value in the address. */
+export type FilterProps = Pick<Field, 'name' | 'label' | 'choices' | 'object' | 'placeholder'> & {
+  /** The choice without a value in the address; by default all. */
+  initial?: string
+  /** By default a choice. */
+  type?: Field['type'] | 'search'
 }
+
+/** How many rows a page has. */
+export const limitFilter: FilterProps = {
+  name: 'limit',
+  label: 'Page of',
+  choices: ['100', '500', '1000'],
+  initial: '100',
+}
+
+const Filter = ({ name, label, choices, object, initial = '', type, ...text }: FilterProps) => {
+  const loaded = useObjects(object)
+  const chosen = place.value.filters[name]
+  const value = chosen ?? initial
+  const onInput = ({ currentTarget }: TargetedEvent<HTMLInputElement | HTMLSelectElement>): void =>
+    setFilters({ [name]: currentTarget.value || undefined })
+  const control = { label: label ?? labelOf(name), value, onInput }
+  if (type === 'date' || type === 'search') return <Control {...control} {...{ type, ...text }} />
+  // Before the objects are loaded, the value in the address is the only choice.
+  const ids = loaded?.map((choice) => (typeof choice === 'string' ? choice : choice[0]))
+  const shown = choices ?? ids ?? (chosen ? [chosen] : [])
+  return (
+    <Control {...control} choices={shown} selected={value} none={initial ? undefined : 'All'} />
+  )
+}
+
+export const Filters = ({ of }: { of: readonly FilterProps[] }) =>
+  of.length > 0 && (
+    <div class="filters">
+      {of.map((filter) => (
+        <Filter key={filter.name} {...filter} />
+      ))}
+    </div>
+  )
+
+/** Returns the filters that have a value in the address. */
+export const chosen = (...names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(place.value.filters).filter(([name, value]) => value && names.includes(name)),
+  )
+
+const DAY_MS = 86_400_000
+
+/** Returns a UTC day by the service's clock, `YYYY-MM-DD`. */
+export const serviceDay = (daysAhead = 0): string =>
+  new Date(serviceNow() + daysAhead * DAY_MS).toISOString().slice(0, 10)
+
+/** Returns the day that the address names, by default one from today, and its filter. */
+export const chosenDay = (daysAhead = 0): readonly [date: string, filters: FilterProps[]] => {
+  const initial = serviceDay(daysAhead)
+  const filter = { name: 'date', label: 'Day', type: 'date', initial } as const
+  return [place.value.filters.date ?? initial, [filter]]
+}
+
+/** The filter of a screen that searches its rows itself. */
+export const findFilter = { name: 'find', type: 'search' } as const

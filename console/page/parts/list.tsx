@@ -2,11 +2,12 @@ import type { ComponentChildren } from 'preact'
 import type { NounName, ResultOf } from '../../../shared/operator/results.ts'
 import type { FormField } from '../../server/backend.ts'
 import { formOf, labelOf } from '../catalogue-fields.ts'
-import { type CallOptions, type ListPage, listPage, mayUse } from '../client.ts'
-import { linkTo } from '../place.ts'
+import { type CallOptions, call, mayUse } from '../client.ts'
+import { linkTo, titleOf } from '../place.ts'
 import { place, setFilters } from '../route.ts'
-import { type Loaded, useCall } from '../use-operator.ts'
-import { chosen, Filters, limitFilter } from './filters.tsx'
+import { useLoaded } from '../use-operator.ts'
+import { Button } from './button.tsx'
+import { chosen, Filters, limitFilter } from './field.tsx'
 import { Data, Empty, type EmptyText, Panel, Screen } from './screen.tsx'
 import { Table, type ViewColumns } from './table.tsx'
 
@@ -27,7 +28,6 @@ type ListRow<N extends NounName, T = ListedRow<N>> = {
   /** The items whose changes concern the list. */
   entities?: readonly string[]
   columns: ViewColumns<NoInfer<T>>
-  keyOf: (row: NoInfer<T>) => string | number
   /** Why the list is empty without filters. */
   empty: EmptyText
   /** Why the filters exclude every row. */
@@ -37,57 +37,7 @@ type ListRow<N extends NounName, T = ListedRow<N>> = {
   actions?: () => ComponentChildren
 }
 
-/** The options of a list that the address can hold. */
-const optionsOf = (noun: NounName, preset: Partial<CallOptions> = {}) => {
-  const fields = (formOf(noun, 'list')?.fields ?? []).filter(({ name }) => !(name in preset))
-  const filters = fields.filter(({ name }) => name !== 'cursor' && name !== 'limit')
-  const isText = ({ choices, object, type }: FormField) => !choices && !object && type === 'text'
-  return {
-    names: fields.map(({ name }) => name),
-    filters,
-    /** A text is set by the search, and a button removes it. */
-    texts: filters.filter(isText),
-    controls: [
-      ...filters.filter((field) => !isText(field)),
-      ...(filters.length < fields.length ? [limitFilter] : []),
-    ],
-  }
-}
-
-/** Loads the page of a list that the address names. */
-const useList = <N extends NounName>({ noun, options, entities = [] }: ListRow<N>) => {
-  const entered = chosen(...optionsOf(noun, options).names)
-  const call = { ...options, ...entered }
-  const load = (signal: AbortSignal) => listPage<ListedRow<N>>(noun, call, signal)
-  return useCall([noun, 'list', call, 'page'], mayUse(noun) ? load : undefined, { entities })
-}
-
-type ControlsProps = Pick<ListRow<NounName>, 'noun' | 'options'>
-
-const Controls = ({ noun, options }: ControlsProps) => {
-  const { controls, texts } = optionsOf(noun, options)
-  const set = texts.filter(({ name }) => place.value.filters[name])
-  return (
-    <>
-      <Filters of={controls} />
-      {set.length > 0 && (
-        <div class="row">
-          {set.map(({ name }) => (
-            <button
-              key={name}
-              type="button"
-              class="small text"
-              title="Remove this filter"
-              onClick={() => setFilters({ [name]: undefined })}
-            >
-              {labelOf(name)}: <strong>{place.value.filters[name]}</strong> ✕
-            </button>
-          ))}
-        </div>
-      )}
-    </>
-  )
-}
+export type ListPage<T> = { rows: readonly T[]; isFirst: boolean; next: string | undefined }
 
 /** Says that the filters exclude every row. */
 export const noMatchOf = (row: string): EmptyText => [
@@ -95,43 +45,82 @@ export const noMatchOf = (row: string): EmptyText => [
   'Clear a filter to see more.',
 ]
 
-type PageProps<N extends NounName> = ListRow<N> & { of: Loaded<ListPage<ListedRow<N>>> }
+/** A text is set by the search, and a button removes it. */
+const isText = ({ choices, object, type }: FormField) => !choices && !object && type === 'text'
 
-const Page = <N extends NounName>({ of, ...list }: PageProps<N>) => {
-  const { noun, options, label, row = noun, empty, draw, noMatch = () => noMatchOf(row) } = list
-  const isFiltered = optionsOf(noun, options).filters.some(({ name }) => place.value.filters[name])
+/** Loads the page of a list that the address names, and draws it with the controls of its filters. */
+const useList = <N extends NounName>(list: ListRow<N>) => {
+  const { noun, options = {}, label, row = noun, entities = [], empty, draw } = list
+  const { noMatch = () => noMatchOf(row) } = list
   const { screen, id, filters } = place.value
+  const fields = (formOf(noun, 'list')?.fields ?? []).filter(({ name }) => !(name in options))
+  const own = fields.filter(({ name }) => name !== 'cursor' && name !== 'limit')
+  const entered: Partial<CallOptions> = {
+    ...options,
+    ...chosen(...fields.map((field) => field.name)),
+  }
+  const load = async (signal: AbortSignal): Promise<ListPage<ListedRow<N>>> => {
+    const { data: rows, next_cursor } = await call<ListedRow<N>[]>(noun, 'list', entered, signal)
+    return { rows, isFirst: !entered.cursor, next: next_cursor }
+  }
+  const page = useLoaded([noun, 'page', entered], mayUse(noun) ? load : undefined, { entities })
+  const limit = own.length < fields.length ? [limitFilter] : []
+  const controls = [...own.filter((field) => !isText(field)), ...limit]
+  const isFiltered = own.some(({ name }) => filters[name])
+  const texts = own.filter((field) => isText(field) && filters[field.name])
   const pageAt = (cursor?: string): string => linkTo(screen, id, { ...filters, cursor })
-  return (
-    <Data of={of}>
-      {(page) => (
-        <>
-          {page.rows.length === 0 && <Empty of={isFiltered ? noMatch() : empty} />}
-          {page.rows.length > 0 && (draw?.(page) ?? <Table {...list} rows={page.rows} />)}
-          <nav class="row pages" aria-label={`Pages of ${label.toLowerCase()}`}>
-            {!page.isFirst && <a href={pageAt()}>Newest</a>}
-            {page.next && <a href={pageAt(page.next)}>Older</a>}
-          </nav>
-        </>
-      )}
-    </Data>
-  )
+  return {
+    page,
+    controls: (
+      <>
+        <Filters of={controls} />
+        {texts.length > 0 && (
+          <div class="row">
+            {texts.map(({ name }) => (
+              <Button
+                key={name}
+                class="small text"
+                title="Remove this filter"
+                onClick={() => setFilters({ [name]: undefined })}
+              >
+                {labelOf(name)}: <strong>{filters[name]}</strong> ✕
+              </Button>
+            ))}
+          </div>
+        )}
+      </>
+    ),
+    shown: (
+      <Data of={page}>
+        {(loaded) => (
+          <>
+            {loaded.rows.length === 0 && <Empty of={isFiltered ? noMatch() : empty} />}
+            {loaded.rows.length > 0 && (draw?.(loaded) ?? <Table {...list} rows={loaded.rows} />)}
+            <nav class="row pages" aria-label={`Pages of ${label.toLowerCase()}`}>
+              {!loaded.isFirst && <a href={pageAt()}>Newest</a>}
+              {loaded.next && <a href={pageAt(loaded.next)}>Older</a>}
+            </nav>
+          </>
+        )}
+      </Data>
+    ),
+  }
 }
 
 /** A list within a screen. */
 export function ListPanel<N extends NounName>(list: ListRow<N>) {
-  const page = useList(list)
+  const { controls, shown } = useList(list)
   return (
     <Panel title={list.label} actions={list.actions?.()}>
-      <Controls noun={list.noun} options={list.options} />
-      <Page {...list} of={page} />
+      {controls}
+      {shown}
     </Panel>
   )
 }
 
 type ListScreenRow<N extends NounName, T = ListedRow<N>> = Omit<ListRow<N>, 'label'> & {
-  title: string
   about: () => ComponentChildren
+  /** By default the title of the screen. */
   label?: string
   /** Shown above and below the list. */
   above?: (page: ListPage<NoInfer<T>>) => ComponentChildren
@@ -140,16 +129,14 @@ type ListScreenRow<N extends NounName, T = ListedRow<N>> = Omit<ListRow<N>, 'lab
 
 /** Returns the screen of a list. */
 export const listScreen =
-  <N extends NounName>({ title, about, above, below, ...row }: ListScreenRow<N>) =>
+  <N extends NounName>({ about, above, below, ...row }: ListScreenRow<N>) =>
   () => {
-    const list = { label: title, ...row }
-    const page = useList(list)
-    const shown = <Page {...list} of={page} />
+    const { page, controls, shown } = useList({ label: titleOf(place.value.screen), ...row })
     return (
-      <Screen title={title} about={about()} actions={list.actions?.()}>
-        <Controls noun={list.noun} options={list.options} />
+      <Screen about={about()} actions={row.actions?.()}>
+        {controls}
         {page.data && above?.(page.data)}
-        {list.draw && page.data?.rows.length ? shown : <Panel>{shown}</Panel>}
+        {row.draw && page.data?.rows.length ? shown : <Panel>{shown}</Panel>}
         {page.data && below?.(page.data)}
       </Screen>
     )

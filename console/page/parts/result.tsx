@@ -1,7 +1,83 @@
 import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import type { OperatorResults } from '../../../shared/views/operator/results.ts'
-import { CopiedText } from './copy.tsx'
-import { Modal } from './modal.tsx'
+import { Button, showFailure, showToast } from './button.tsx'
+import { Modal } from './screen.tsx'
+import { Code, prettyJson } from './values.tsx'
+
+const copy = async (text: string, done: string): Promise<void> => {
+  await navigator.clipboard.writeText(text).catch(() => {
+    throw new Error('The browser does not allow copying.')
+  })
+  showToast(done)
+}
+
+type CopyProps = { text: string; label: string; done?: string }
+
+/** Copies a text to the clipboard. */
+export const Copy = ({ text, label, done = 'Copied.' }: CopyProps) => (
+  <Button class="small" onClick={() => copy(text, done).catch(showFailure)}>
+    {label}
+  </Button>
+)
+
+type CopiedTextProps = {
+  title: string
+  text: string
+  copy?: string
+  /** Names the box. */
+  label?: string
+  children?: ComponentChildren
+}
+
+/** A text in a box, below its title and the button that copies it. */
+export const CopiedText = ({ title, text, children, ...names }: CopiedTextProps) => {
+  const { copy = title.toLowerCase(), label = title } = names
+  return (
+    <section>
+      <div class="head">
+        <h3>{title}</h3>
+        {text && <Copy label={`Copy ${copy}`} text={text} />}
+      </div>
+      {children}
+      {text ? <Code label={label} text={text} /> : <small>The {copy} has no body.</small>}
+    </section>
+  )
+}
+
+type Headers = readonly (readonly [name: string, value: string])[]
+
+export const headersText = (headers: Headers): string =>
+  headers.map(([name, value]) => `${name}: ${value}`).join('\n')
+
+type ExchangeProps = {
+  /** The command that sends the request again, and what to set before. */
+  curl: string
+  done: string
+  messages: readonly { name: string; headers?: Headers; body: string }[]
+}
+
+/** A request next to its reply, with the headers that are known. */
+export const Exchange = ({ curl, done, messages }: ExchangeProps) => (
+  <>
+    <Copy label="Copy as curl" text={curl} done={`Copied. ${done}`} />
+    <div class="columns">
+      {messages.map(({ name, headers = [], body }) => {
+        const of = ` of the ${name.toLowerCase()}`
+        return (
+          <CopiedText key={name} title={name} label={`Body${of}`} text={prettyJson(body)}>
+            {headers.length > 0 && (
+              <details open>
+                <summary>Headers</summary>
+                <Code label={`Headers${of}`} text={headersText(headers)} />
+              </details>
+            )}
+          </CopiedText>
+        )
+      })}
+    </div>
+  </>
+)
 
 type KeysOf<T> = T extends object ? keyof T : never
 type ResultKey = {
@@ -24,10 +100,9 @@ const shown = signal<{ isOnce: boolean; parts: readonly ShownText[] } | undefine
 
 /** Opens the dialog if a result has secrets. */
 export const showSecrets = (result: unknown): void => {
-  const members = (result ?? {}) as Record<string, unknown>
-  const parts = Object.entries(titles).flatMap(([key, title]): ShownText[] => {
-    const text = members[key]
-    return typeof text === 'string' ? [[title, text]] : []
+  const parts = Object.entries(result ?? {}).flatMap(([key, text]): ShownText[] => {
+    const title = titles[key as SecretKey]
+    return title && typeof text === 'string' ? [[title, text]] : []
   })
   if (parts.length > 0) shown.value = { isOnce: true, parts }
 }
@@ -54,9 +129,9 @@ export const Result = () => {
         <CopiedText key={title} title={title} text={text} />
       ))}
       <div class="row">
-        <button type="button" class="primary" onClick={close}>
+        <Button class="primary" onClick={close}>
           Done
-        </button>
+        </Button>
       </div>
     </Modal>
   )

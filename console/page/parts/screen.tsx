@@ -1,13 +1,16 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { withSeparators } from '../amounts.ts'
 import { CallError } from '../client.ts'
-import { linkBackTo } from '../route.ts'
+import { titleOf } from '../place.ts'
+import { linkBackTo, place } from '../route.ts'
 import type { Loaded } from '../use-operator.ts'
-import { type FilterProps, Filters } from './filters.tsx'
-import { Heading } from './modal.tsx'
+import { Button } from './button.tsx'
+import { type FilterProps, Filters } from './field.tsx'
 
 type ScreenProps = {
-  title: ComponentChildren
+  /** By default the object that the screen shows, or the name of the screen. */
+  title?: string
   /** The list that a screen of one object leads back to, and the name of its rows. */
   back?: readonly [screen: string, rows: string]
   /** What the screen shows, in one sentence. */
@@ -21,7 +24,7 @@ export const Screen = ({ title, back, about, actions, filters = [], children }: 
   <div class="stack">
     <header class="head">
       <div>
-        <h1 tabIndex={-1}>{title}</h1>
+        <h1 tabIndex={-1}>{title ?? (place.value.id || titleOf(place.value.screen))}</h1>
         <small>
           {back && <a href={linkBackTo(back[0])}>All {back[1]}</a>}
           {back && about && ' · '}
@@ -35,15 +38,21 @@ export const Screen = ({ title, back, about, actions, filters = [], children }: 
   </div>
 )
 
-type PanelProps = {
-  title?: string | undefined
-  actions?: ComponentChildren
-  children: ComponentChildren
-}
+type HeadingProps = { title?: string | undefined; id?: string; actions?: ComponentChildren }
 
-export const Panel = ({ title, actions, children }: PanelProps) => (
-  <section class="panel">
-    {title && <Heading title={title} actions={actions} />}
+/** The heading of a panel or a dialog, next to its actions. */
+const Heading = ({ title, id, actions }: HeadingProps) => (
+  <div class="head">
+    <h2 id={id}>{title}</h2>
+    {actions && <div class="row">{actions}</div>}
+  </div>
+)
+
+type PanelProps = Omit<HeadingProps, 'id'> & { children: ComponentChildren }
+
+export const Panel = ({ children, ...heading }: PanelProps) => (
+  <section class="panel stack">
+    {heading.title && <Heading {...heading} />}
     {children}
   </section>
 )
@@ -64,6 +73,18 @@ export const Facts = ({ of, kind = 'facts' }: FactsProps) => (
   </dl>
 )
 
+/** An amount alone, without its parties. */
+export const Sum = ({ of: amount }: { of: string }) => (
+  <strong>{withSeparators(`${amount} GHS`)}</strong>
+)
+
+type PaymentProps = { amount: string; from?: ComponentChildren; to: ComponentChildren }
+
+/** The amount and the parties of a call that moves money, for its confirmation. */
+export const Payment = ({ amount, from, to }: PaymentProps) => (
+  <Facts of={{ Amount: <Sum of={amount} />, From: from, To: to }} />
+)
+
 /** Why there is nothing, and what changes that. */
 export type EmptyText = readonly [title: string, text?: ComponentChildren]
 
@@ -78,9 +99,9 @@ export const Failure = ({ error, retry }: { error: Error; retry?: (() => void) |
   <div class="notice bad" role="alert">
     {error.message}
     {retry && !(error instanceof CallError && error.isRefusal) && (
-      <button type="button" class="small" onClick={retry}>
+      <Button class="small" onClick={retry}>
         Try again
-      </button>
+      </Button>
     )}
   </div>
 )
@@ -91,15 +112,54 @@ export const Loading = () => (
   </p>
 )
 
-type DataProps<T> = { of: Loaded<T>; children: (data: T) => ComponentChildren }
+/** A document whose file is to be downloaded. */
+export const TooLarge = ({ name, href }: { name: string; href: string }) => (
+  <Empty of={[`The ${name} is too large for this page`, <a href={href}>Download it as JSON</a>]} />
+)
+
+type DataProps<T> = {
+  of: Loaded<T>
+  /** Why nothing is loaded yet. */
+  none?: EmptyText | false
+  children: (data: T) => ComponentChildren
+}
 
 /** Shows loaded data. A failed reload is shown above the last data. */
-export function Data<T>({ of: { data, error, reload }, children }: DataProps<T>) {
+export function Data<T>({ of: { data, error, reload }, none, children }: DataProps<T>) {
+  if (none) return <Empty of={none} />
   return (
     <>
       {error && <Failure error={error} retry={reload} />}
       {data !== undefined && children(data)}
       {data === undefined && !error && <Loading />}
     </>
+  )
+}
+
+type ModalProps = PanelProps & {
+  onClose: () => void
+  /** Escape does not close it. */
+  isKept?: boolean
+  kind?: 'drawer'
+}
+
+/** A modal dialog, which Escape closes. */
+export const Modal = ({ onClose, isKept = false, kind, children, ...heading }: ModalProps) => {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => element.current?.showModal(), [])
+  return (
+    <dialog
+      ref={element}
+      class={kind}
+      aria-labelledby={id}
+      onClose={onClose}
+      onCancel={(event) => isKept && event.preventDefault()}
+    >
+      <div class="fields">
+        <Heading {...heading} id={id} />
+        {children}
+      </div>
+    </dialog>
   )
 }

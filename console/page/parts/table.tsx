@@ -7,18 +7,15 @@ import { dayText, Link, Status, Time, words } from './values.tsx'
 
 /** The looks of the members of views, in tables and in facts. */
 
-const link = (id: string) => <Link id={id} mayWrap />
 const mono = (text: string) => <span class="mono">{text}</span>
 const status = (word: string) => <Status value={word as 'open'} />
 const time = (at: string) => <Time at={at} />
 
 const LOOKS: Record<string, (text: string) => ComponentChildren> = {
   account_type: words,
-  adjusted_in: link,
-  batch_id: link,
+  kind: words,
   date: dayText,
   health: status,
-  made_good_by: link,
   payable_on: dayText,
   reference: (id) => <Link id={id} />,
   requested_by: mono,
@@ -34,6 +31,17 @@ const NUMBERS =
 /** Long texts use the whole width of a card. */
 const LONG = /^(?:description|detail|narration|outcome|partner_reference|reason|summary|url)$/
 
+/** The members that identify a row without an id. */
+const IDENTITY =
+  /^(?:account|at|bank|check|date|day|identifier|kind|line|name|noun|number|phone|provider|reason|reference|subject|target|time|title|type|uuid|verb)$/
+
+const keyOf = (row: object): string =>
+  'id' in row
+    ? String(row.id)
+    : Object.entries(row)
+        .filter(([name, value]) => IDENTITY.test(name) && typeof value !== 'object')
+        .join()
+
 type Cell<T> = (view: T) => ComponentChildren
 type Column<T> = (keyof T & string) | Cell<T> | { number: Cell<T> } | { wide: Cell<T> }
 
@@ -48,19 +56,30 @@ const showMember = <T extends object>(view: T, member: keyof T & string): Compon
     : (LOOKS[member]?.(value) ?? value)
 }
 
-/** Returns members by the titles that their names make: `completed_at` is “Completed”. */
-export const named = <K extends string>(...members: K[]): Record<string, K> =>
-  Object.fromEntries(members.map((name) => [sentence(words(name.replace(/_at$/, ''))), name]))
+/** The titles that the names of members do not make. */
+const TITLES: Record<string, string> = {
+  ...{ uuid: 'UUID', url: 'URL', date: 'Day', phone_number: 'Customer' },
+  ...{ bank_reference: 'Bank’s reference', partner_reference: 'Provider’s reference' },
+}
 
-type ShownColumn<T> = { title: string; kind: 'number' | 'wide' | ''; cell: Cell<T> }
+type MemberIn<C> = C extends `${infer M} as ${string}` ? M : C
+
+/** Returns members by their titles: `fee as Fees`, or `completed_at`, whose title is “Completed”. */
+export const named = <const C extends string>(...columns: C[]): Record<string, MemberIn<C>> =>
+  Object.fromEntries(
+    columns.map((column) => {
+      const [name = '', title = TITLES[name]] = column.split(' as ')
+      return [title ?? sentence(words(name.replace(/_at$/, ''))), name as MemberIn<C>]
+    }),
+  )
+
+type ShownColumn<T> = { title: string; kind: string; cell: Cell<T> }
 
 const columnsIn = <T extends object>(columns: ViewColumns<T>): ShownColumn<T>[] =>
-  Object.entries(columns).map(([title, column]) => {
+  Object.entries(columns).flatMap(([title, column]): ShownColumn<T> | ShownColumn<T>[] => {
     if (typeof column === 'function') return { title, kind: '', cell: column }
     if (typeof column === 'object') {
-      return 'number' in column
-        ? { title, kind: 'number', cell: column.number }
-        : { title, kind: 'wide', cell: column.wide }
+      return Object.entries(column).map(([kind, cell]) => ({ title, kind, cell }))
     }
     const kind = NUMBERS.test(column) ? 'number' : LONG.test(column) ? 'wide' : ''
     return { title, kind, cell: (view) => showMember(view, column) }
@@ -71,7 +90,6 @@ type TableProps<T> = {
   label: string
   columns: ViewColumns<NoInfer<T>>
   rows: readonly T[]
-  keyOf: (row: NoInfer<T>) => string | number
   /** Tables below each other have the same columns. */
   isAligned?: boolean
   empty?: EmptyText
@@ -79,7 +97,7 @@ type TableProps<T> = {
 
 /** Shows rows; on a narrow screen each row is a card. */
 export function Table<T extends object>(props: TableProps<T>) {
-  const { label, columns, rows, keyOf, isAligned, empty } = props
+  const { label, columns, rows, isAligned, empty } = props
   if (rows.length === 0 && empty) return <Empty of={empty} />
   const shown = columnsIn(columns)
   return (
@@ -143,9 +161,7 @@ export const FirstRows = <T extends object>({ rows, ...table }: TableProps<T>) =
   </>
 )
 
-type ViewProps<T> = { of: T; rows: ViewColumns<NoInfer<T>> }
-
 /** Shows one object by the columns that a table of such objects would have. */
-export const View = <T extends object>({ of, rows }: ViewProps<T>) => (
-  <Facts of={Object.fromEntries(columnsIn(rows).map(({ title, cell }) => [title, cell(of)]))} />
-)
+export function View<T extends object>({ of, rows }: { of: T; rows: ViewColumns<NoInfer<T>> }) {
+  return <Facts of={Object.fromEntries(columnsIn(rows).map((row) => [row.title, row.cell(of)]))} />
+}

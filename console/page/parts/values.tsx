@@ -1,7 +1,8 @@
 import { computed, signal } from '@preact/signals'
 import { type ComponentChildren, toChildArray } from 'preact'
+import type { DeliveryResult } from '../../../shared/views/delivery.ts'
 import { serviceNow } from '../client.ts'
-import { debitStatuses, type Tone } from '../debit-statuses.ts'
+import { type debitStatuses, displayOf, type Tone } from '../debit-statuses.ts'
 import { linkTo } from '../place.ts'
 
 /** Values of the service as text: references, statuses, times, JSON. */
@@ -22,12 +23,15 @@ export const Link = ({
   </a>
 )
 
+/** Links the reference of a debit or a batch; other names stay as they are. */
+export const objectName = (id: string) => (/^\w+-\d{8}-\w{6}$/.test(id) ? <Link id={id} /> : id)
+
 /** A value with notes below it, each on its line; an absent one is omitted. */
 export const Noted = ({ of, children }: { of: ComponentChildren; children: ComponentChildren }) => (
   <>
     {of}
     {toChildArray(children).map((note, index) => (
-      <small key={index} class="block break">
+      <small key={index} class="note">
         {note}
       </small>
     ))}
@@ -43,22 +47,14 @@ export const By = ({ name, label = 'by ' }: { name: string; label?: string }) =>
 )
 
 /** The words that are no statuses of a debit, by their tones. */
-const WORDS = {
-  good: ['active', 'delivered', 'granted', 'healthy', 'live', 'normal', 'resolved'],
-  bad: ['abandoned', 'denied', 'disabled', 'exhausted', 'suspended'],
-  warn: ['failing', 'open'],
-  '': ['expired', 'inactive'],
-} as const satisfies Partial<Record<Tone | '', readonly string[]>>
+const tones = {
+  ...{ active: 'good', delivered: 'good', granted: 'good', healthy: 'good', live: 'good' },
+  ...{ normal: 'good', resolved: 'good', failing: 'warn', open: 'warn' },
+  ...{ abandoned: 'bad', denied: 'bad', disabled: 'bad', exhausted: 'bad', suspended: 'bad' },
+  ...{ expired: '', inactive: '' },
+} as const satisfies Record<string, Tone | ''>
 
-type WordTone = keyof typeof WORDS
-type ShownStatus = keyof typeof debitStatuses | (typeof WORDS)[WordTone][number]
-
-const tones = new Map<string, Tone | ''>([
-  ...Object.entries(debitStatuses).map(([status, { tone }]) => [status, tone] as const),
-  ...(Object.keys(WORDS) as WordTone[]).flatMap((tone) =>
-    WORDS[tone].map((word) => [word, tone] as const),
-  ),
-])
+type StatusWord = keyof typeof debitStatuses | keyof typeof tones
 
 /** A word or a sentence in the colour of its meaning. */
 export const Mark = ({ tone, children }: { tone: Tone | ''; children: ComponentChildren }) => (
@@ -71,8 +67,10 @@ export const Verdict = ({ isGood, children }: { isGood: boolean; children: Compo
 )
 
 /** Batches, deliveries and refunds share the names of statuses, and their tones. */
-export const Status = ({ value }: { value: ShownStatus }) => (
-  <Mark tone={tones.get(value) ?? ''}>{words(value)}</Mark>
+export const Status = ({ value }: { value: StatusWord }) => (
+  <Mark tone={displayOf(value)?.tone ?? (tones as Record<string, Tone | ''>)[value] ?? ''}>
+    {words(value)}
+  </Mark>
 )
 
 const localSecond = signal(Date.now())
@@ -89,32 +87,22 @@ const today = computed(() => new Date(second.value).toISOString().slice(0, 10))
 /** The parts of `Mon, 23 Nov 2026 08:00:00 GMT`. */
 const partsOf = (iso: string) => {
   const [, date, month, year, time] = new Date(iso).toUTCString().split(' ')
-  return { date: `${Number(date)} ${month}`, year, time }
+  return [`${Number(date)} ${month}`, year, time] as const
 }
 
 /** Formats `2026-11-23` as `23 Nov 2026`. */
-export const dayText = (day: string): string => {
-  const { date, year } = partsOf(day)
-  return `${date} ${year}`
-}
+export const dayText = (day: string): string => partsOf(day).slice(0, 2).join(' ')
 
-/** Formats in UTC, with the date unless it is today. */
-const timeText = (iso: string): string => {
-  const { date, time } = partsOf(iso)
-  return iso.startsWith(today.value) ? `${time}` : `${date} ${time}`
-}
-
-const labelled = (label: string | undefined, text: string): string =>
-  label ? `${label} ${text}` : text
-
-type TimeProps = { at: string | null | undefined; label?: string }
-
-export const Time = ({ at, label }: TimeProps) =>
-  at ? (
+/** Shows a time in UTC, with the date unless it is today. */
+export const Time = ({ at, label = '' }: { at: string | null | undefined; label?: string }) => {
+  if (!at) return null
+  const [date, , time] = partsOf(at)
+  return (
     <time class="nowrap" dateTime={at} title={at}>
-      {labelled(label, timeText(at))}
+      {`${label} ${at.startsWith(today.value) ? '' : `${date} `}${time}`.trim()}
     </time>
-  ) : null
+  )
+}
 
 const UNITS = [
   ['d', 86_400, 'h', 3_600],
@@ -123,26 +111,23 @@ const UNITS = [
 ] as const
 
 const durationText = (milliseconds: number): string => {
-  const seconds = Math.max(0, Math.round(milliseconds / 1000))
+  const seconds = Math.round(milliseconds / 1000)
   const [unit, length, part, partLength] = UNITS.find((row) => seconds >= row[1]) ?? []
   if (!length) return `${seconds} s`
-  const rest = Math.floor((seconds % length) / partLength)
-  return `${Math.floor(seconds / length)} ${unit} ${rest} ${part}`
+  return `${Math.floor(seconds / length)} ${unit} ${Math.floor((seconds % length) / partLength)} ${part}`
 }
 
 /** Shows the time that remains until `at` by the service's clock. */
-export const Countdown = ({ at, label }: { at: string; label?: string }) => {
+export const Countdown = ({ at, label = '' }: { at: string; label?: string }) => {
   const remaining = Date.parse(at) - second.value
   const text = remaining > 0 ? `in ${durationText(remaining)}` : 'due now'
-  return <span title={at}>{labelled(label, text)}</span>
+  return <span title={at}>{`${label} ${text}`.trim()}</span>
 }
 
-type AttemptsProps = {
-  of: { attempt_count: number; max_attempts: number; next_attempt_at: string | null }
-}
+type Attempts = Pick<DeliveryResult, 'attempt_count' | 'max_attempts' | 'next_attempt_at'>
 
 /** How often a delivery was tried, and when it is tried again. */
-export const AttemptCount = ({ of }: AttemptsProps) => (
+export const AttemptCount = ({ of }: { of: Attempts }) => (
   <small>
     {of.attempt_count} of {of.max_attempts} attempts
     {of.next_attempt_at && ', next '}

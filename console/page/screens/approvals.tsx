@@ -1,30 +1,24 @@
 import type { NounName } from '../../../shared/operator/results.ts'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
-import { isSandbox, mayUse, operate, submit } from '../client.ts'
-import { Call } from '../parts/call.tsx'
+import type { ChangeResult } from '../../../shared/views/operator/change.ts'
+import { isSandbox, mayUse, submit } from '../client.ts'
+import { Call, DebitPayment } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
-import { DebitPayment, Payment } from '../parts/money.tsx'
-import { Data, Facts } from '../parts/screen.tsx'
-import { By, Countdown, Link, Noted, Status, Time } from '../parts/values.tsx'
+import { Data, Facts, Loading, Payment } from '../parts/screen.tsx'
+import { By, Countdown, Noted, objectName, Status, Time, words } from '../parts/values.tsx'
 import { settingOf } from '../settings-of.ts'
-import { useLoaded } from '../use-operator.ts'
-
-type ApprovalProps = { approval: ApprovalResult }
-
-const screens: Record<string, string> = { debit: 'debit', exception: 'debit', settlement: 'batch' }
+import { useLoaded, useOperator } from '../use-operator.ts'
 
 /** The call with its options; one about many has counts, sum and digest, which the operators compare. */
-const CallText = ({ approval: { noun, verb, target, options, scope } }: ApprovalProps) => {
+const CallText = ({ noun, verb, target, options, scope }: ApprovalResult) => {
   const { bulk: _, ...texts } = { ...options, ...scope }
-  const screen = scope ? undefined : screens[noun]
+  const call = (
+    <p>
+      {noun} {verb} {scope ? target : objectName(target)}
+    </p>
+  )
   return (
-    <Noted
-      of={
-        <p>
-          {noun} {verb} {screen ? <Link to={screen} id={target} mayWrap /> : target}
-        </p>
-      }
-    >
+    <Noted of={call}>
       {Object.entries(texts)
         .filter(([, value]) => value !== target)
         .map(([name, value]) => `${name}: ${value}`)}
@@ -32,16 +26,11 @@ const CallText = ({ approval: { noun, verb, target, options, scope } }: Approval
   )
 }
 
-const BatchTerms = ({ id }: { id: string }) => {
-  const batch = useLoaded((signal) => operate('settlement', 'show', { batch: id }, signal), [id])
-  return (
-    <Data of={batch}>
-      {({ net, provider }) => <Payment amount={net ?? 'unknown'} to={provider} />}
-    </Data>
-  )
-}
-
-const refunds = ['reverse', 'refund']
+const BatchTerms = ({ id }: { id: string }) => (
+  <Data of={useOperator('settlement', 'show', { batch: id })}>
+    {({ net, provider }) => <Payment amount={net ?? 'unknown'} to={provider} />}
+  </Data>
+)
 
 /** The nouns with settings, and the option that names their object. */
 const settingNouns: Partial<Record<NounName, 'provider' | 'bank'>> = {
@@ -49,14 +38,12 @@ const settingNouns: Partial<Record<NounName, 'provider' | 'bank'>> = {
   ...{ bank: 'bank', connector: 'bank' },
 }
 
-type SettingsProps = ApprovalProps & { noun: NounName; option: string }
-
-/** The present and the requested settings. */
-const Settings = ({ noun, option, approval: { verb, target, options } }: SettingsProps) => {
+/** The present and the requested settings; `option` names the object. */
+const Settings = ({ option, noun, verb, target, options }: ApprovalResult & { option: string }) => {
   const load = () => submit<object>(noun, 'show', { [option]: target })
-  const { data, error } = useLoaded(load, [noun, target])
+  const { data, error } = useLoaded([noun, target], load)
   const isNew = verb === 'create' || error !== undefined
-  if (!isNew && !data) return <p role="status">Loading…</p>
+  if (!isNew && !data) return <Loading />
   const changes = Object.entries(options).filter(([, value]) => value !== target)
   const before = (name: string): string => settingOf(data, name) ?? (isNew ? 'new' : 'not shown')
   const shown = changes.map(([name, value]) => [
@@ -67,57 +54,33 @@ const Settings = ({ noun, option, approval: { verb, target, options } }: Setting
 }
 
 /** The amount and the parties of the requested call, or the settings before and after it. */
-const Terms = ({ approval }: ApprovalProps) => {
+const Terms = (approval: ApprovalResult) => {
   const { noun, verb, target, scope } = approval
   if (!scope && noun === 'settlement' && mayUse(noun)) return <BatchTerms id={target} />
   if (!scope && (noun === 'debit' || noun === 'exception') && mayUse('debit')) {
-    return <DebitPayment reference={target} isRefund={refunds.includes(verb)} />
+    return <DebitPayment reference={target} isRefund={verb === 'reverse' || verb === 'refund'} />
   }
-  const own = noun as NounName
-  const option = mayUse(own) && settingNouns[own]
-  if (option) return <Settings noun={own} option={option} approval={approval} />
-  return <CallText approval={approval} />
+  const option = mayUse(noun as NounName) && settingNouns[noun as NounName]
+  return option ? <Settings option={option} {...approval} /> : <CallText {...approval} />
 }
 
-const Decision = ({ approval }: ApprovalProps) => {
+const Decision = (approval: ApprovalResult) => {
   const { id, status, noun, verb, target, requested_by } = approval
   if (status !== 'pending') return null
   return (
     <div class="row">
       <Call
-        isSmall
         of={['approval', 'grant', { id }]}
         about={`Runs “${noun} ${verb} ${target}”, which ${requested_by} requested.`}
-        confirmation={() => <Terms approval={approval} />}
+        confirmation={() => <Terms {...approval} />}
         movesMoney
       />
-      <Call
-        isSmall
-        kind="danger"
-        of={['approval', 'deny', { id }]}
-        about={`“${noun} ${verb} ${target}” will not run.`}
-        done="The request is denied."
-      />
+      <Call of={['approval', 'deny', { id }]} about={`“${noun} ${verb} ${target}” will not run.`} />
     </div>
   )
 }
 
-const State = ({ approval }: ApprovalProps) => {
-  const { status, expires_at, decided_by, decided_at, reason, refusal } = approval
-  return (
-    <Noted of={<Status value={status} />}>
-      {status === 'pending' && <Countdown at={expires_at} label="expires" />}
-      {decided_by && <By name={decided_by} />}
-      {decided_at && <Time at={decided_at} />}
-      {reason}
-      {refusal && <span class="bad">Refused: {refusal}</span>}
-    </Noted>
-  )
-}
-
-/** Calls that a second operator must approve. */
 export const ApprovalsScreen = listScreen({
-  title: 'Approvals',
   about: () =>
     `A second operator grants or denies a call.${
       isSandbox() ? ' Enter another name under “Act as operator”.' : ''
@@ -128,14 +91,71 @@ export const ApprovalsScreen = listScreen({
   entities: ['approval'],
   columns: {
     Requested: 'requested_at',
-    Call: { wide: (approval) => <CallText approval={approval} /> },
+    Call: { wide: CallText },
     'Requested by': 'requested_by',
-    Status: (approval) => <State approval={approval} />,
-    '': (approval) => <Decision approval={approval} />,
+    Status: ({ status, expires_at, decided_by, decided_at, reason, refusal }) => (
+      <Noted of={<Status value={status} />}>
+        {status === 'pending' && <Countdown at={expires_at} label="expires" />}
+        {decided_by && <By name={decided_by} />}
+        {decided_at && <Time at={decided_at} />}
+        {reason}
+        {refusal && <span class="bad">Refused: {refusal}</span>}
+      </Noted>
+    ),
+    '': Decision,
   },
-  keyOf: ({ id }) => id,
   empty: [
     'No requests',
     'A call that needs a second operator appears here; a sandbox asks with “npm run sandbox -- --approvals”.',
+  ],
+})
+
+const textOf = (value: unknown): string => {
+  if (value === null) return 'none'
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+const FIELDS_MAX = 4
+
+const Changed = ({ changed }: ChangeResult) => {
+  const entries = Object.entries(changed)
+  const fields = (
+    <ul>
+      {entries.map(([name, { from, to }]) => (
+        <li key={name}>
+          <span class="muted">{words(name)}:</span> {from !== null && `${textOf(from)} → `}
+          {textOf(to)}
+        </li>
+      ))}
+    </ul>
+  )
+  if (entries.length <= FIELDS_MAX) return fields
+  return (
+    <details>
+      <summary>{entries.length} fields</summary>
+      {fields}
+    </details>
+  )
+}
+
+export const ChangesScreen = listScreen({
+  about: () => 'Each change by an operator, newest first. Secrets show as set or changed.',
+  label: 'Changes',
+  noun: 'change',
+  entities: ['change'],
+  columns: {
+    Time: 'at',
+    Operator: ({ by, approved_by }) => (
+      <Noted of={<By label="" name={by} />}>
+        {approved_by && <By label="approved by " name={approved_by} />}
+      </Noted>
+    ),
+    Call: ({ noun, verb }) => `${noun} ${verb}`,
+    Object: ({ target }) => <span class="note">{objectName(target)}</span>,
+    Changes: { wide: Changed },
+  },
+  empty: [
+    'No changes by operators yet',
+    'A call of the operator command or of this console appears here.',
   ],
 })

@@ -1,54 +1,46 @@
 import type { NounName } from '../../../shared/operator/results.ts'
 import { mayUse, settings } from '../client.ts'
 import { CatalogueCall } from '../parts/call.tsx'
+import { findFilter } from '../parts/field.tsx'
 import { noMatchOf } from '../parts/list.tsx'
 import { showResult } from '../parts/result.tsx'
-import { Panel, Screen } from '../parts/screen.tsx'
-import { Table } from '../parts/table.tsx'
+import { Screen } from '../parts/screen.tsx'
+import { TablePanel } from '../parts/table.tsx'
 import { place } from '../route.ts'
 
-/** Every verb of the operator command with its form. */
 export const CallsScreen = () => {
   const find = place.value.filters.find?.toLowerCase() ?? ''
   const calls = Object.entries(settings.value?.forms ?? {})
     .filter(([noun]) => mayUse(noun as NounName))
     .flatMap(([noun, verbs]) =>
-      Object.entries(verbs).map(([verb, form]) => ({
-        ...{ name: `${noun} ${verb}`, noun, verb },
-        ...form,
-      })),
+      Object.entries(verbs).map(([verb, form]) => {
+        return { name: `${noun} ${verb}`, noun, verb, ...form }
+      }),
     )
     .filter(({ name, summary }) => `${name} ${summary}`.toLowerCase().includes(find))
   return (
     <Screen
-      title="All calls"
       about="Every verb of the operator command. The other screens offer the usual ones."
-      filters={[
-        { name: 'find', label: 'Find', type: 'search', placeholder: 'Noun, verb or effect' },
-      ]}
+      filters={[{ ...findFilter, placeholder: 'Noun, verb or effect' }]}
     >
-      <Panel>
-        <Table
-          label="Calls"
-          columns={{
-            Call: ({ name }) => <strong>{name}</strong>,
-            Effect: 'summary',
-            Approval: { wide: ({ approval }) => <small>{approval}</small> },
-            '': ({ name, noun, verb, effect }) => (
-              <CatalogueCall
-                label={effect === 'reads' ? 'Read' : 'Call'}
-                isSmall
-                of={[noun, verb]}
-                isAsked
-                onDone={(result) => showResult(name, result)}
-              />
-            ),
-          }}
-          rows={calls}
-          keyOf={({ name }) => name}
-          empty={noMatchOf('call')}
-        />
-      </Panel>
+      <TablePanel
+        label="Calls"
+        columns={{
+          Call: ({ name }) => <strong>{name}</strong>,
+          Effect: 'summary',
+          Approval: { wide: ({ approval }) => <small>{approval}</small> },
+          '': ({ name, noun, verb, effect }) => (
+            <CatalogueCall
+              label={effect === 'reads' ? 'Read' : 'Call'}
+              of={[noun, verb]}
+              isAsked
+              onDone={(result) => showResult(name, result)}
+            />
+          ),
+        }}
+        of={calls}
+        empty={noMatchOf('call')}
+      />
     </Screen>
   )
 }

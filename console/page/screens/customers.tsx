@@ -1,5 +1,6 @@
 import { settings } from '../client.ts'
 import { Call } from '../parts/call.tsx'
+import { Control, onSubmit } from '../parts/field.tsx'
 import { Empty, Panel, Screen } from '../parts/screen.tsx'
 import { named, TablePanel } from '../parts/table.tsx'
 import { linkTo } from '../place.ts'
@@ -14,70 +15,41 @@ const Accounts = ({ phone }: { phone: string }) => (
     label="Accounts"
     of={useOperator('customer', 'list', { phone }, { entities: ['account'] })}
     columns={{
-      ...named('bank', 'customer'),
-      Account: 'account_number',
-      Type: 'account_type',
-      Status: 'status',
+      ...named('bank', 'customer', 'account_number as Account', 'account_type as Type', 'status'),
       '': ({ phone_number, bank, customer }) => (
         <Call
-          label="Remove"
-          isSmall
-          kind="danger"
           of={['customer', 'unlink', { phone: phone_number, bank }]}
           about={`${customer} loses this account. New debits of ${phone_number} at ${bank} are refused.`}
-          done="The account is removed."
         />
       ),
     }}
-    keyOf={({ bank }) => bank}
     empty={['No account has this number', 'A charge is refused until an account is linked.']}
   />
 )
 
-const PhoneForm = ({ phone }: { phone: string }) => (
-  <form
-    class="filters"
-    onSubmit={(event) => {
-      event.preventDefault()
-      const entered = String(new FormData(event.currentTarget).get('phone')).trim()
-      setFilters({ phone: phoneIn(entered) ?? entered })
-    }}
-  >
-    <label>
-      Phone number
-      <input
-        type="search"
-        name="phone"
-        key={phone}
-        defaultValue={phone}
-        placeholder="+233241234567"
-        required
-      />
-    </label>
-    <button type="submit">Show accounts</button>
-  </form>
-)
+const showAccounts = onSubmit(({ phone = '' }) => setFilters({ phone: phoneIn(phone) ?? phone }))
 
-/** The bank accounts of a phone number. */
 export const CustomersScreen = () => {
   const { phone = '' } = place.value.filters
   const { customers } = settings.value?.seeds ?? {}
   return (
     <Screen
-      title="Customers"
       about="Bank accounts by phone number. A charge names the number and the bank."
       actions={
         <Call
-          label="Link an account"
-          kind="primary"
           of={['customer', 'link']}
           values={{ phone }}
-          done={({ customer, bank }) => `The account of ${customer} at ${bank} is set.`}
           onDone={({ phone_number }) => setFilters({ phone: phone_number })}
         />
       }
     >
-      <PhoneForm phone={phone} />
+      <form class="filters" key={phone} onSubmit={showAccounts}>
+        <Control
+          {...{ label: 'Phone number', type: 'search', name: 'phone', required: true }}
+          {...{ defaultValue: phone, placeholder: '+233241234567' }}
+        />
+        <button type="submit">Show accounts</button>
+      </form>
       {phone ? (
         <Accounts key={phone} phone={phone} />
       ) : (
@@ -92,11 +64,9 @@ export const CustomersScreen = () => {
           title="Customers of a new sandbox"
           columns={{
             'Phone number': ({ phone }) => <a href={linkTo('customers', '', { phone })}>{phone}</a>,
-            Customer: 'name',
-            'Outcome of a debit': 'outcome',
+            ...named('name as Customer', 'outcome as Outcome of a debit'),
           }}
           of={customers}
-          keyOf={({ phone }) => phone}
         />
       )}
     </Screen>

@@ -1,33 +1,80 @@
+import type { FailureCode } from '../../../shared/domain/banks/failure-code.ts'
 import type { DeliveryWithAttempts } from '../../../shared/views/delivery.ts'
 import type { DebitResult, HistoryEntry } from '../../../shared/views/operator/debit.ts'
-import { isSandbox } from '../client.ts'
-import { displayOf } from '../debit-statuses.ts'
-import { RefundCall } from '../parts/call.tsx'
-import { DebitActions } from '../parts/debit-actions.tsx'
-import { DeliveryLink } from '../parts/delivery-drawer.tsx'
-import { Sum } from '../parts/money.tsx'
-import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
-import { named, View, type ViewColumns } from '../parts/table.tsx'
-import { AttemptCount, Code, Link, Status, Time, words } from '../parts/values.tsx'
+import { exchange, isSandbox, tokenOf } from '../client.ts'
+import { debitStatuses, displayOf } from '../debit-statuses.ts'
+import { Action } from '../parts/action.tsx'
+import { Call } from '../parts/call.tsx'
+import { Data, Empty, Panel, Screen, Sum } from '../parts/screen.tsx'
+import { named, TablePanel, View, type ViewColumns } from '../parts/table.tsx'
+import { AttemptCount, By, Code, Link, Status, Time } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
+import { DeliveryLink } from './webhooks.tsx'
 
-/** The log of a sandbox has requests to the API, whose ids end so; other ids are of messages and operators. */
-const RequestId = ({ id }: { id: string }) =>
-  isSandbox() && id.endsWith('=') ? (
-    <a class="mono" href={linkTo('requests', '', { find: id })}>
-      {id}
-    </a>
-  ) : (
-    <span class="mono">{id}</span>
-  )
+/** A text of a bank for each code. */
+const failures: Record<FailureCode, string> = {
+  insufficient_funds: 'Insufficient funds',
+  invalid_account: 'Invalid account',
+  transaction_declined: 'Transaction declined by the customer',
+  timeout: 'The request timed out',
+  network_error: 'Network unavailable',
+  unknown_error: 'Unspecified error',
+}
 
-type EntryProps = { entry: HistoryEntry; deliveries: readonly DeliveryWithAttempts[] }
+const choices = Object.entries(failures).map(([code, text]) => [text, code] as const)
 
-const Entry = ({ entry: { event, at, by, request_id }, deliveries }: EntryProps) => {
+/** The outcomes of an open debit. */
+const outcomes = [
+  { status: 'completed', verb: 'complete', fields: [] },
+  { status: 'failed', verb: 'fail', fields: [{ name: 'reason', label: 'Failure code', choices }] },
+] as const
+
+/**
+ * The calls that the status of a debit allows. The bank of a sandbox reports with its token; an operator records
+ * what a bank reported elsewhere.
+ */
+const DebitActions = ({ reference, status, amount, bank, uuid }: DebitResult) => {
+  const { offers } = debitStatuses[status]
+  if (offers === 'reversal') {
+    const about = `The bank refunds ${amount} GHS to the customer, and the provider repays it.`
+    return <Call of={['debit', 'reverse', { reference }]} about={about} />
+  }
+  const token = tokenOf('bank', bank)
+  const report = (outcome: string, error_message: string | undefined): Promise<unknown> => {
+    const path = `/api/v1/banks/debit-transactions/${uuid}/update`
+    const bank_reference = `${bank}-${uuid.slice(0, 8).toUpperCase()}`
+    return exchange('POST', path, { status: outcome, bank_reference, error_message }, token)
+  }
+  return (offers ? outcomes : []).map(({ status: outcome, verb, fields }) => {
+    const texts = { label: `Bank: ${outcome}`, done: `The debit is ${outcome}.` }
+    return token ? (
+      <Action
+        key={verb}
+        {...texts}
+        about={`${bank} reports the debit as ${outcome}.`}
+        fields={fields}
+        perform={({ reason }) => report(outcome, reason)}
+      />
+    ) : (
+      <Call
+        key={verb}
+        {...texts}
+        of={['debit', verb, { reference }]}
+        texts={Object.fromEntries(fields.map((field) => [field.name, field]))}
+      />
+    )
+  })
+}
+
+type EntryProps = HistoryEntry & { deliveries: readonly DeliveryWithAttempts[] }
+
+const Entry = ({ event, at, by, request_id, deliveries }: EntryProps) => {
   // Every event but the creation is a status.
   const { title, tone } = displayOf(event.replace(/^\w+\./, '')) ?? { title: 'Created' }
+  // The log of a sandbox has requests to the API; other ids are of messages and operators.
+  const isLogged = isSandbox() && request_id?.endsWith('=')
   return (
     <li class={tone === 'warn' ? '' : tone}>
       <div class="row">
@@ -37,14 +84,20 @@ const Entry = ({ entry: { event, at, by, request_id }, deliveries }: EntryProps)
         </small>
       </div>
       <small>
-        by <span class="mono">{by}</span>
+        <By name={by} />
         {request_id && ', request '}
-        {request_id && <RequestId id={request_id} />}
+        {isLogged ? (
+          <a class="mono" href={linkTo('requests', '', { find: request_id })}>
+            {request_id}
+          </a>
+        ) : (
+          <span class="mono">{request_id}</span>
+        )}
       </small>
       {deliveries.map((delivery) => (
         <p key={delivery.id} class="delivery row">
           <Status value={delivery.status} />
-          <DeliveryLink id={delivery.id}>{delivery.event}</DeliveryLink>
+          <DeliveryLink {...delivery} />
           <AttemptCount of={delivery} />
         </p>
       ))}
@@ -52,39 +105,19 @@ const Entry = ({ entry: { event, at, by, request_id }, deliveries }: EntryProps)
   )
 }
 
-type TimelineProps = { debit: DebitResult; log: readonly DeliveryWithAttempts[] | undefined }
-
-const Timeline = ({ debit: { history }, log = [] }: TimelineProps) => (
-  <ol class="timeline">
-    {history.map((entry) => {
-      const deliveries = log.filter(({ event }) => event === entry.event)
-      return <Entry key={entry.n} entry={entry} deliveries={deliveries} />
-    })}
-  </ol>
-)
-
-const mayRetry: Record<NonNullable<DebitResult['refund']>['status'], boolean> = {
-  pending: false,
-  processing: false,
-  completed: false,
-  failed: true,
-}
-
 const refundFacts: ViewColumns<NonNullable<DebitResult['refund']>> = {
   Status: 'status',
   Amount: ({ amount }) => `${amount} GHS`,
-  Reason: 'reason',
-  'Bank’s reference': 'bank_reference',
-  Failure: 'error_message',
-  ...named('created_at', 'completed_at'),
+  ...named('reason', 'bank_reference', 'error_message as Failure', 'created_at', 'completed_at'),
 }
 
-const Refund = ({ debit: { reference, refund } }: { debit: DebitResult }) => {
+const Refund = ({ reference, refund }: DebitResult) => {
   if (!refund) return null
   const about = `Asks the bank again to refund ${refund.amount} GHS.`
-  const again = <RefundCall label="Refund again" reference={reference} about={about} />
+  const call = ['exception', 'refund', { reference }] as const
+  const again = <Call label="Refund again" of={call} about={about} />
   return (
-    <Panel title="Refund" actions={mayRetry[refund.status] && again}>
+    <Panel title="Refund" actions={refund.status === 'failed' && again}>
       <View of={refund} rows={refundFacts} />
     </Panel>
   )
@@ -95,31 +128,13 @@ const facts: ViewColumns<DebitResult> = {
   Fee: ({ fee }) => fee && `${fee} GHS`,
   Status: 'status',
   Failure: ({ error_message, error_code }) => error_message && `${error_message} (${error_code})`,
-  Provider: 'provider',
-  'Provider’s reference': 'partner_reference',
-  Bank: 'bank',
-  'Bank’s reference': 'bank_reference',
-  Customer: 'phone_number',
-  Approval: 'approval_method',
-  Narration: 'narration',
-  UUID: 'uuid',
+  ...named('provider', 'partner_reference', 'bank', 'bank_reference', 'phone_number'),
+  ...named('approval_method as Approval', 'narration', 'uuid'),
   'Settled in': ({ settlement }) =>
     settlement?.batch_id && <Link id={settlement.batch_id} mayWrap />,
   'Adjusted in': ({ settlement }) =>
     settlement?.adjusted_in && <Link id={settlement.adjusted_in} mayWrap />,
 }
-
-const Summary = ({ debit }: { debit: DebitResult }) => (
-  <Panel title="Debit">
-    <View of={debit} rows={facts} />
-    {Object.keys(debit.metadata ?? {}).length > 0 && (
-      <details>
-        <summary>Metadata</summary>
-        <Code label="Metadata" text={JSON.stringify(debit.metadata, null, 2)} />
-      </details>
-    )}
-  </Panel>
-)
 
 /** The reports and refunds of this debit that an operator must resolve, or has resolved. */
 const Exceptions = ({ reference }: { reference: string }) => {
@@ -127,29 +142,24 @@ const Exceptions = ({ reference }: { reference: string }) => {
   const { data: own = [] } = useOperator('exception', 'show', { reference }, watch)
   if (own.length === 0) return null
   return (
-    <Panel title="Exceptions" actions={<a href={linkTo('exceptions')}>Resolve</a>}>
-      <ul class="stack">
-        {own.map(({ kind, at, resolved_at, note }) => (
-          <li key={at}>
-            <Status value={resolved_at ? 'resolved' : 'open'} /> {words(kind)}{' '}
-            <small>
-              <Time at={at} />
-            </small>
-            {note && <p class="muted">{note}</p>}
-          </li>
-        ))}
-      </ul>
-    </Panel>
+    <TablePanel
+      title="Exceptions"
+      actions={<a href={linkTo('exceptions')}>Resolve</a>}
+      of={own}
+      columns={{
+        Status: ({ resolved_at }) => <Status value={resolved_at ? 'resolved' : 'open'} />,
+        ...named('kind', 'at as Reported', 'note'),
+      }}
+    />
   )
 }
 
-const About = ({ of: { status, amount, provider, bank } }: { of: DebitResult }) => (
+const about = ({ status, amount, provider, bank }: DebitResult) => (
   <>
     <Status value={status} /> · {amount} GHS · {provider} at {bank}
   </>
 )
 
-/** The history of one debit with deliveries and refund. */
 export const DebitScreen = () => {
   const reference = place.value.id
   const watch = { entities: ['debit', 'delivery', 'receipt', 'refund'], key: reference }
@@ -157,23 +167,35 @@ export const DebitScreen = () => {
   const { data: log } = useOperator('delivery', 'list', { reference }, watch)
   return (
     <Screen
-      title={reference}
       back={['debits', 'debits']}
-      about={debit.data && <About of={debit.data} />}
-      actions={debit.data && <DebitActions debit={debit.data} />}
+      about={debit.data && about(debit.data)}
+      actions={debit.data && <DebitActions {...debit.data} />}
     >
       <Data of={debit}>
         {(shown) => (
           <div class="split">
             <Panel title="Timeline">
-              <Timeline debit={shown} log={log} />
+              <ol class="timeline">
+                {shown.history.map((entry) => {
+                  const deliveries = log?.filter(({ event }) => event === entry.event) ?? []
+                  return <Entry key={entry.n} {...entry} deliveries={deliveries} />
+                })}
+              </ol>
               {log?.length === 0 && (
                 <Empty of={['Nothing was sent', 'The provider has no webhook for these events.']} />
               )}
             </Panel>
             <div class="stack">
-              <Summary debit={shown} />
-              <Refund debit={shown} />
+              <Panel title="Debit">
+                <View of={shown} rows={facts} />
+                {Object.keys(shown.metadata ?? {}).length > 0 && (
+                  <details>
+                    <summary>Metadata</summary>
+                    <Code label="Metadata" text={JSON.stringify(shown.metadata, null, 2)} />
+                  </details>
+                )}
+              </Panel>
+              <Refund {...shown} />
               <Exceptions reference={reference} />
             </div>
           </div>

@@ -1,23 +1,78 @@
 import type { chargeView } from '../../../shared/views/debit.ts'
 import type { DebitSummary } from '../../../shared/views/operator/debit.ts'
-import {
-  type CallOptions,
-  exchange,
-  isSandbox,
-  type ListPage,
-  serviceNow,
-  settings,
-  tokenOf,
-} from '../client.ts'
+import { type CallOptions, exchange, isSandbox, serviceNow, settings, tokenOf } from '../client.ts'
+import { countDebits } from '../debit-counts.ts'
 import { Action } from '../parts/action.tsx'
-import { DebitChart } from '../parts/debit-chart.tsx'
-import { serviceDay } from '../parts/filters.tsx'
-import { listScreen, noMatchOf } from '../parts/list.tsx'
+import { serviceDay } from '../parts/field.tsx'
+import { type ListPage, listScreen, noMatchOf } from '../parts/list.tsx'
 import { type EmptyText, Panel } from '../parts/screen.tsx'
 import { named } from '../parts/table.tsx'
-import { Noted, Status, words } from '../parts/values.tsx'
+import { dayText, Noted, Status, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
+
+const DAYS_SHOWN_FROM = 86_400 * 2
+const BARS_PER_LABEL = 6
+
+/** Returns the label of each sixth bar; a day is named once. */
+const labelsOf = (times: readonly number[]): string[] => {
+  const hasDays = (times.at(-1) ?? 0) - (times[0] ?? 0) > DAYS_SHOWN_FROM
+  const labels = times
+    .filter((_, index) => index % BARS_PER_LABEL === 0)
+    .map((at) => new Date(at * 1000).toISOString())
+    .map((text) => (hasDays ? dayText(text).slice(0, -5) : text.slice(11, 16)))
+  return labels.map((label, index) => (label === labels[index - 1] ? '' : label))
+}
+
+/** Draws debits as bars: charged ones, and in front of them completed and failed ones. */
+const Chart = ({ rows, isFirst, next }: ListPage<DebitSummary>) => {
+  const isCurrent = isFirst && !place.value.filters.to
+  const now = isCurrent ? serviceNow() : Date.parse(rows[0]?.created_at ?? '')
+  const { times, charged, completed, failed } = countDebits(rows, now)
+  const outcomes = failed.map((count, index) => count + (completed[index] ?? 0))
+  const max = Math.max(4, ...charged, ...outcomes)
+  const bars = (name: string, width: number, counts: readonly number[]) => (
+    <g class={name}>
+      {counts.map((count, index) => {
+        const height = (count / max) * 100
+        const x = index * 10 + (10 - width) / 2
+        return (
+          count > 0 && <rect key={index} x={x} y={100 - height} width={width} height={height} />
+        )
+      })}
+    </g>
+  )
+  const [all, good, bad] = [charged, completed, failed].map((list) => list.reduce((a, b) => a + b))
+  return (
+    <Panel title="Charged, completed and failed">
+      <figure class="chart">
+        <div role="img" aria-label={`${all} debits charged, ${good} completed, ${bad} failed`}>
+          <small>{max}</small>
+          <svg
+            viewBox={`0 0 ${times.length * 10} 100`}
+            preserveAspectRatio="none"
+            aria-hidden="true"
+          >
+            {bars('all', 8, charged)}
+            {bars('bad', 4, outcomes)}
+            {bars('good', 4, completed)}
+          </svg>
+          <div class="times">
+            {labelsOf(times).map((label, index) => (
+              <small key={index}>{label}</small>
+            ))}
+          </div>
+        </div>
+        <figcaption class="legend">
+          {!(isFirst && !next) && <span class="muted">Of these {rows.length}:</span>}
+          <span class="status">{all} charged</span>
+          <span class="status good">{good} completed</span>
+          <span class="status bad">{bad} failed</span>
+        </figcaption>
+      </figure>
+    </Panel>
+  )
+}
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
 
@@ -28,11 +83,11 @@ const CHARGERS = ['demo', 'other']
 const Charge = () => {
   const { credentials = [], customers = [] } = settings.value?.seeds ?? {}
   const banks = credentials.filter(({ kind }) => kind === 'bank').map(({ holder }) => holder)
-  const perform = ({ provider = '', ...body }: CallOptions) => {
+  const perform = ({ provider = '', ...fields }: CallOptions) => {
     const number = Math.floor(Math.random() * 1e9).toString(36)
-    const charge = { ...body, currency: 'GHS', partner_reference: `console-${number}` }
+    const body = { ...fields, currency: 'GHS', partner_reference: `console-${number}` }
     const token = tokenOf('provider', provider)
-    return exchange<ReturnType<typeof chargeView>>('POST', CHARGE, charge, token)
+    return exchange<ReturnType<typeof chargeView>>('POST', CHARGE, body, token)
   }
   return (
     <Action
@@ -61,45 +116,23 @@ const nothingFound = (): EmptyText => {
   const { 'partner-reference': text } = place.value.filters
   if (!text) return noMatchOf('debit')
   const byBank = linkTo('debits', '', { 'bank-reference': text, from: serviceDay(-7) })
-  return [
-    `No debit has the provider’s reference ${text}`,
-    <a key="bank" href={byBank}>
-      Search the banks’ references of the last 7 days
-    </a>,
-  ]
+  const link = <a href={byBank}>Search the banks’ references of the last 7 days</a>
+  return [`No debit has the provider’s reference ${text}`, link]
 }
 
-const Chart = ({ rows, isFirst, next }: ListPage<DebitSummary>) => {
-  const isCurrent = isFirst && !place.value.filters.to
-  return (
-    <Panel title="Charged, completed and failed">
-      <DebitChart
-        debits={rows}
-        now={isCurrent ? serviceNow() : Date.parse(rows[0]?.created_at ?? '')}
-        isPart={!isFirst || next !== undefined}
-      />
-    </Panel>
-  )
-}
-
-/** The debits of all providers by the filters of the service, live. */
 export const DebitsScreen = listScreen({
-  title: 'Debits',
   about: () => 'Newest first, updated as they change. Times are UTC.',
   noun: 'debit',
   entities: ['debit'],
   actions: () => isSandbox() && <Charge />,
   above: (page) => page.rows.length > 0 && <Chart {...page} />,
   columns: {
-    ...named('created_at', 'reference', 'provider', 'bank'),
-    Customer: 'phone_number',
-    Narration: 'narration',
-    'Amount (GHS)': 'amount',
+    ...named('created_at', 'reference', 'provider', 'bank', 'phone_number', 'narration'),
+    ...named('amount as Amount (GHS)'),
     Status: ({ status, error_code }) => (
       <Noted of={<Status value={status} />}>{error_code && words(error_code)}</Noted>
     ),
   },
-  keyOf: ({ reference }) => reference,
   noMatch: nothingFound,
   empty: [
     'No debits yet',

@@ -1,6 +1,6 @@
 import type { ExceptionKind, ExceptionRows } from '../../../shared/domain/debits/exception.ts'
 import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
-import { Call, RefundCall } from '../parts/call.tsx'
+import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
 import { By, Code, Link, Noted, prettyJson, Status, Time } from '../parts/values.tsx'
 
@@ -23,7 +23,7 @@ const sources: Record<ExceptionRows[ExceptionKind]['source'], string> = {
   request: 'Reason of the provider',
 }
 
-const Kind = ({ exception: { kind, meaning, code, details, report, request } }: ExceptionProps) => {
+const Kind = ({ kind, meaning, code, details, report, request }: ExceptionResult) => {
   const row = kinds[kind]
   return (
     <>
@@ -47,14 +47,7 @@ const Kind = ({ exception: { kind, meaning, code, details, report, request } }: 
   )
 }
 
-const Resolution = ({ exception: { resolved_at, resolved_by, note } }: ExceptionProps) => (
-  <Noted of={<Status value={resolved_at ? 'resolved' : 'open'} />}>
-    {resolved_at && <Time at={resolved_at} />}
-    {resolved_by && <By label={`${note}, by `} name={resolved_by} />}
-  </Noted>
-)
-
-const Actions = ({ exception: { reference, kind, resolved_at } }: ExceptionProps) => {
+const Actions = ({ reference, kind, resolved_at }: ExceptionResult) => {
   const row = kinds[kind]
   if (resolved_at || !row) return null
   const isRequest = row.source === 'request'
@@ -62,7 +55,6 @@ const Actions = ({ exception: { reference, kind, resolved_at } }: ExceptionProps
     <div class="row">
       <Call
         label={isRequest ? 'Decline' : 'Resolve'}
-        isSmall
         of={['exception', 'resolve', { reference, kind }]}
         about={`Resolves the open exceptions of ${reference} of this kind. Changes nothing else.`}
         only={['note']}
@@ -70,10 +62,9 @@ const Actions = ({ exception: { reference, kind, resolved_at } }: ExceptionProps
         done={isRequest ? 'The request is declined.' : 'The exception is resolved.'}
       />
       {row.refund !== 'none' && (
-        <RefundCall
+        <Call
           label={isRequest ? 'Reverse' : 'Refund'}
-          isSmall
-          reference={reference}
+          of={['exception', 'refund', { reference }]}
           about="The bank refunds the customer. The exceptions of the debit are resolved."
         />
       )}
@@ -81,29 +72,28 @@ const Actions = ({ exception: { reference, kind, resolved_at } }: ExceptionProps
   )
 }
 
-type ExceptionProps = { exception: ExceptionResult }
-
-const partiesOf = ({ provider, bank, debit_status }: ExceptionResult): string =>
-  `${provider}, ${bank}${debit_status ? `, was ${debit_status}` : ''}`
-
-/** Rejected bank reports, failed refunds and reversal requests of all providers. */
 export const ExceptionsScreen = listScreen({
-  title: 'Exceptions',
   about: () =>
     'Rejected bank reports, failed refunds and requests of providers. An operator resolves each.',
   noun: 'exception',
   entities: ['exception'],
   columns: {
     Reported: 'at',
-    Debit: (exception) => (
-      <Noted of={<Link id={exception.reference} />}>{partiesOf(exception)}</Noted>
+    Debit: ({ reference, provider, bank, debit_status: status }) => (
+      <Noted of={<Link id={reference} />}>
+        {`${provider}, ${bank}${status ? `, was ${status}` : ''}`}
+      </Noted>
     ),
-    Exception: { wide: (exception) => <Kind exception={exception} /> },
+    Exception: { wide: Kind },
     'Amount (GHS)': 'amount',
-    Status: (exception) => <Resolution exception={exception} />,
-    '': (exception) => <Actions exception={exception} />,
+    Status: ({ resolved_at, resolved_by, note }) => (
+      <Noted of={<Status value={resolved_at ? 'resolved' : 'open'} />}>
+        {resolved_at && <Time at={resolved_at} />}
+        {resolved_by && <By label={`${note}, by `} name={resolved_by} />}
+      </Noted>
+    ),
+    '': Actions,
   },
-  keyOf: ({ reference, kind, at }) => `${reference} ${kind} ${at}`,
   empty: [
     'No exceptions',
     'A rejected bank report, a failed refund or a reversal request appears here at once.',

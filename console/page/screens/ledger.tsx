@@ -1,75 +1,51 @@
-import type { EntryResult, JournalResult } from '../../../shared/views/operator/ledger.ts'
+import type { JournalResult } from '../../../shared/views/operator/ledger.ts'
 import { mayUse, operate } from '../client.ts'
 import { accountName, balanceText } from '../ledger-texts.ts'
+import { Button, CsvButton } from '../parts/button.tsx'
 import { Call } from '../parts/call.tsx'
-import { CsvButton } from '../parts/csv-button.tsx'
-import { chosenDay, dayFilter } from '../parts/filters.tsx'
+import { chosenDay } from '../parts/field.tsx'
 import { ListPanel } from '../parts/list.tsx'
-import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
+import { Data, Panel, Screen, TooLarge } from '../parts/screen.tsx'
 import { FirstRows, named, Table } from '../parts/table.tsx'
-import { dayText, Link, Verdict } from '../parts/values.tsx'
-import { useLoaded } from '../use-operator.ts'
+import { dayText, objectName, Verdict } from '../parts/values.tsx'
+import { useOperator } from '../use-operator.ts'
 
 /** The code, for the command, appears below the pointer. */
-const AccountName = ({ of: account = '' }: { of: string | undefined }) => (
+const AccountName = ({ account = '' }: { account?: string | undefined }) => (
   <span class="nowrap" title={account}>
     {accountName(account)}
   </span>
-)
-
-const screenOf: Record<string, string> = {
-  debit: 'debit',
-  refund: 'debit',
-  exception: 'debit',
-  batch: 'batch',
-}
-
-const Source = ({ source: { type, id, reference } }: { source: EntryResult['source'] }) => {
-  const screen = screenOf[type]
-  const name = reference ?? id
-  return screen ? <Link to={screen} id={name} /> : name
-}
-
-const Balances = ({ accounts, trial_balance }: JournalResult) => (
-  <div class="stack">
-    <Table
-      label="Balances"
-      columns={{
-        Account: { wide: ({ account }) => <AccountName of={account} /> },
-        Opening: { number: ({ opening }) => balanceText(opening) },
-        ...named('debit', 'credit'),
-        Closing: { number: ({ closing }) => <strong>{balanceText(closing)}</strong> },
-      }}
-      rows={accounts}
-      keyOf={({ account }) => account}
-      empty={[
-        'No account has a balance',
-        'Completed debits, batches, refunds and remittances make entries.',
-      ]}
-    />
-    <Verdict isGood={trial_balance === '0.00'}>
-      {trial_balance === '0.00'
-        ? 'Debits equal credits'
-        : `Debits exceed credits by ${trial_balance}`}
-    </Verdict>
-  </div>
 )
 
 type JournalProps = { journal: JournalResult | { download: string }; date: string }
 
 const Journal = ({ journal, date }: JournalProps) => {
   if ('download' in journal) {
-    const file = <a href={journal.download}>Download it as JSON</a>
-    return (
-      <Panel>
-        <Empty of={['The journal is too large for this page', file]} />
-      </Panel>
-    )
+    const file = <TooLarge name="journal" href={journal.download} />
+    return <Panel>{file}</Panel>
   }
+  const { accounts, trial_balance, entries } = journal
+  const isEqual = trial_balance === '0.00'
   return (
     <>
       <Panel title={`Balances of ${dayText(date)}`}>
-        <Balances {...journal} />
+        <Table
+          label="Balances"
+          columns={{
+            Account: { wide: AccountName },
+            Opening: { number: ({ opening }) => balanceText(opening) },
+            ...named('debit', 'credit'),
+            Closing: { number: ({ closing }) => <strong>{balanceText(closing)}</strong> },
+          }}
+          rows={accounts}
+          empty={[
+            'No account has a balance',
+            'Completed debits, batches, refunds and remittances make entries.',
+          ]}
+        />
+        <Verdict isGood={isEqual}>
+          {isEqual ? 'Debits equal credits' : `Debits exceed credits by ${trial_balance}`}
+        </Verdict>
       </Panel>
       <Panel title="Journal">
         <FirstRows
@@ -77,13 +53,13 @@ const Journal = ({ journal, date }: JournalProps) => {
           columns={{
             Time: 'time',
             Entry: ({ description }) => description,
-            Source: ({ source }) => <Source source={source} />,
-            Debit: ({ lines }) => <AccountName of={lines[0]?.account} />,
-            Credit: ({ lines }) => <AccountName of={lines[1]?.account} />,
+            Source: ({ source: { type, id, reference = id } }) =>
+              type === 'funding' ? reference : objectName(reference),
+            Debit: ({ lines }) => <AccountName account={lines[0]?.account} />,
+            Credit: ({ lines }) => <AccountName account={lines[1]?.account} />,
             Amount: { number: ({ lines }) => lines[0]?.debit },
           }}
-          rows={journal.entries}
-          keyOf={({ time, type, source }) => `${time} ${type} ${source.id}`}
+          rows={entries.map((entry, id) => ({ ...entry, id }))}
           empty={['No entries on this day', 'Choose another day.']}
         />
       </Panel>
@@ -98,44 +74,28 @@ const Fundings = ({ date }: { date: string }) => (
     noun="funding"
     row="remittance"
     entities={['funding']}
-    actions={() => (
-      <Call
-        label="Record a remittance"
-        of={['funding', 'record']}
-        about="Records cash that a bank has sent to the service. A repeated reference changes nothing."
-        values={{ date }}
-        done={({ amount, bank }) => `${amount} GHS of ${bank} are recorded.`}
-      />
-    )}
+    actions={() => <Call of={['funding', 'record']} values={{ date }} />}
     columns={{
-      Day: 'date',
-      Bank: 'bank',
+      ...named('date', 'bank'),
       'Bank’s reference': ({ reference }) => reference,
       ...named('recorded_by', 'amount'),
     }}
-    keyOf={({ bank, reference }) => `${bank} ${reference}`}
     empty={['No remittances yet', 'Record the cash that a bank sends for completed debits.']}
   />
 )
 
-/** The balances and the journal of a day. */
 export const LedgerScreen = () => {
-  const date = chosenDay()
-  const journal = useLoaded((signal) => operate('ledger', 'show', { date }, signal), [date])
+  const [date, filters] = chosenDay()
+  const journal = useOperator('ledger', 'show', { date })
+  const load = () => operate('ledger', 'show', { date, format: 'csv' })
   return (
     <Screen
-      title="Ledger"
       about="Double entries in GHS. Dr is a debit balance, Cr a credit balance."
-      filters={[dayFilter()]}
+      filters={filters}
       actions={
         <>
-          <button type="button" onClick={journal.reload}>
-            Read again
-          </button>
-          <CsvButton
-            name={`ledger-${date}.csv`}
-            load={() => operate('ledger', 'show', { date, format: 'csv' })}
-          />
+          <Button onClick={journal.reload}>Read again</Button>
+          <CsvButton name={`ledger-${date}.csv`} load={load} />
         </>
       }
     >

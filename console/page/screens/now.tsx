@@ -1,34 +1,36 @@
 import { useState } from 'preact/hooks'
 import type { OutcomeCounts, RingingAlarm } from '../../server/backend.ts'
-import { exchange, isSandbox, mayUse, operate, serviceNow, settings } from '../client.ts'
+import { sentence } from '../catalogue-fields.ts'
+import { exchange, isSandbox, mayUse, serviceNow, settings } from '../client.ts'
 import { matters } from '../matters.ts'
 import { countOutcomes, type Outcomes, outcomesOf } from '../outcomes.ts'
-import { serviceDay } from '../parts/filters.tsx'
+import { Button } from '../parts/button.tsx'
+import { serviceDay } from '../parts/field.tsx'
 import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
 import { named, Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
 import { Link, Time, Verdict, words } from '../parts/values.tsx'
-import { linkTo } from '../place.ts'
-import { useLoaded } from '../use-operator.ts'
-
-const LastError = ({ of: { code, at, reference } }: { of: Outcomes['lastError'] & object }) => (
-  <>
-    {words(code)}, <Time at={at} /> <Link id={reference} />
-  </>
-)
+import { useLoaded, useOperator } from '../use-operator.ts'
 
 const outcomeColumns = (kind: 'bank' | 'provider'): ViewColumns<Outcomes> => ({
-  [kind === 'bank' ? 'Bank' : 'Provider']: ({ name }) => <Link to={kind} id={name} />,
+  [sentence(kind)]: ({ name }) => <Link to={kind} id={name} />,
   ...named('completed', 'failed'),
   Success: { number: ({ share }) => `${share} %` },
   p95: { number: ({ p95 }) => p95 !== undefined && `${p95.toFixed(1)} s` },
-  'Last error': { wide: ({ lastError }) => lastError && <LastError of={lastError} /> },
+  'Last error': {
+    wide: ({ lastError: last }) =>
+      last && (
+        <>
+          {words(last.code)}, <Time at={last.at} /> <Link id={last.reference} />
+        </>
+      ),
+  },
 })
 
 const minutes = (): number => settings.value?.outcome_minutes ?? 0
 
 const LISTED_MAX = 1_000
 
-const OutcomeTables = ({ counts }: { counts: OutcomeCounts }) =>
+const outcomeTables = (counts: OutcomeCounts) =>
   counts.bank.length === 0 ? (
     <Empty of={[`No debit has ended in the last ${minutes()} minutes`]} />
   ) : (
@@ -38,25 +40,21 @@ const OutcomeTables = ({ counts }: { counts: OutcomeCounts }) =>
         label={`Outcomes by ${kind}`}
         columns={outcomeColumns(kind)}
         rows={outcomesOf(counts[kind])}
-        keyOf={({ name }) => name}
       />
     ))
   )
 
 /** Counts the debits of a sandbox, of which some began yesterday. */
 const SandboxOutcomes = () => {
-  const from = serviceDay(-1)
-  const load = (signal: AbortSignal) =>
-    operate('debit', 'list', { from, limit: String(LISTED_MAX) }, signal)
-  const debits = useLoaded(load, [from], { entities: ['debit'] })
+  const options = { from: serviceDay(-1), limit: String(LISTED_MAX) }
   return (
-    <Data of={debits}>
+    <Data of={useOperator('debit', 'list', options, { entities: ['debit'] })}>
       {(loaded) => (
         <>
           {loaded.length === LISTED_MAX && (
             <p class="notice warn">Debits before the newest {LISTED_MAX} are not counted.</p>
           )}
-          <OutcomeTables counts={countOutcomes(loaded, serviceNow() - minutes() * 60_000)} />
+          {outcomeTables(countOutcomes(loaded, serviceNow() - minutes() * 60_000))}
         </>
       )}
     </Data>
@@ -67,18 +65,16 @@ const SandboxOutcomes = () => {
 const StageOutcomes = () => {
   const [isRequested, setRequested] = useState(false)
   const load = () => exchange<OutcomeCounts>('GET', '/console/outcomes')
-  const counts = useLoaded(isRequested ? load : undefined, [])
+  const counts = useLoaded(['outcomes'], load, { isPaused: !isRequested })
   return (
     <>
-      {isRequested && <Data of={counts}>{(loaded) => <OutcomeTables counts={loaded} />}</Data>}
-      <button type="button" onClick={() => (isRequested ? counts.reload() : setRequested(true))}>
+      {isRequested && <Data of={counts}>{outcomeTables}</Data>}
+      <Button onClick={() => (isRequested ? counts.reload() : setRequested(true))}>
         {isRequested ? 'Query again' : 'Query the log'}
-      </button>
+      </Button>
     </>
   )
 }
-
-const ALARM_POLL_MS = 60_000
 
 const RingingAlarms = () => {
   const load = () => exchange<RingingAlarm[]>('GET', '/console/alarms')
@@ -86,36 +82,31 @@ const RingingAlarms = () => {
     <TablePanel
       title="Alarms that ring"
       label="Alarms"
-      of={useLoaded(load, [], { pollMs: ALARM_POLL_MS })}
+      of={useLoaded(['alarms'], load, { pollMs: 60_000 })}
       columns={{
         Alarm: ({ name }) => <code>{name}</code>,
-        Since: 'since',
-        'Event and action': 'description',
+        ...named('since', 'description as Event and action'),
       }}
-      keyOf={({ name }) => name}
       empty={['No alarm rings']}
     />
   )
 }
 
-/** What is open, for the person on call. */
 export const NowScreen = () => (
-  <Screen title="Now" about="What is open, with the oldest of each. Each link leads to its list.">
+  <Screen about="What is open, with the oldest of each. Each link leads to its list.">
     {!isSandbox() && <RingingAlarms />}
     <TablePanel
       label="Open matters"
       columns={{
-        Matter: ({ title, screen, filters }) => <a href={linkTo(screen, '', filters)}>{title}</a>,
+        Matter: ({ title, list }) => <a href={`#/${list}`}>{title}</a>,
         Open: { number: ({ count }) => <Verdict isGood={count === 0}>{count}</Verdict> },
-        Since: 'since',
-        Which: 'detail',
+        ...named('since', 'detail as Which'),
       }}
       of={matters.value}
-      keyOf={({ title }) => title}
     />
     {(!isSandbox() || mayUse('debit')) && (
       <Panel title={`Outcomes of the last ${minutes()} minutes`}>
-        <div class="stack">{isSandbox() ? <SandboxOutcomes /> : <StageOutcomes />}</div>
+        {isSandbox() ? <SandboxOutcomes /> : <StageOutcomes />}
       </Panel>
     )}
   </Screen>

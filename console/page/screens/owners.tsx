@@ -1,6 +1,6 @@
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
-import { mayUse, operate } from '../client.ts'
+import { mayUse, operate, submit } from '../client.ts'
 import { Call, CatalogueCall } from '../parts/call.tsx'
 import { ListPanel, listScreen } from '../parts/list.tsx'
 import { Data, Facts, Panel, Screen } from '../parts/screen.tsx'
@@ -17,32 +17,21 @@ export const accountText = (provider: ProviderResult | undefined): string | null
   return account ? `${account.account_name}, ${account.bank} ${account.account_number}` : null
 }
 
-/** The payment providers. */
 export const ProvidersScreen = listScreen({
-  title: 'Providers',
   about: () => 'The payment providers with their settings, credentials and limits.',
   noun: 'provider',
   entities: ['provider'],
-  actions: () => (
-    <Call
-      label="New provider"
-      kind="primary"
-      of={['provider', 'create']}
-      done="The provider is created."
-    />
-  ),
+  actions: () => <Call of={['provider', 'create']} />,
   columns: {
     Provider: ({ id, name }) => <Noted of={<Link to="provider" id={id} />}>{name}</Noted>,
     Status: 'status',
     'Payouts to': { wide: accountText },
-    'Held until': 'payouts_held_until',
-    'Daily limit': 'daily_limit',
+    ...named('payouts_held_until as Held until', 'daily_limit'),
   },
-  keyOf: ({ id }) => id,
   empty: ['No providers yet', '“New provider” creates one.'],
 })
 
-const Behaviour = ({ bank: { connector, behaviour } }: { bank: BankResult }) => {
+const behaviourOf = ({ connector, behaviour }: BankResult) => {
   if (connector !== 'sandbox') return null
   if (!behaviour) return <Status value="normal" />
   const { as, code, until } = behaviour
@@ -54,58 +43,36 @@ const Behaviour = ({ bank: { connector, behaviour } }: { bank: BankResult }) => 
   )
 }
 
-const Health = ({ health: { state, since } }: Pick<BankResult, 'health'>) => (
-  <Noted of={<Verdict isGood={state === 'up'}>{state}</Verdict>}>
-    {since && <Time at={since} label="since" />}
-  </Noted>
-)
-
-/** The banks, and the behaviour of those of a sandbox. */
 export const BanksScreen = listScreen({
-  title: 'Banks',
   about: () =>
     'A bank with the connector “sandbox” fails on demand. Functions of a stage know a change within 30 seconds.',
   noun: 'bank',
   entities: ['bank', 'bank-health'],
-  actions: () => (
-    <Call label="New bank" kind="primary" of={['bank', 'create']} done="The bank is created." />
-  ),
+  actions: () => <Call of={['bank', 'create']} />,
   columns: {
     Bank: ({ identifier, name }) => <Noted of={<Link to="bank" id={identifier} />}>{name}</Noted>,
     Status: 'status',
-    Health: ({ health }) => <Health health={health} />,
+    Health: ({ health: { state, since } }) => (
+      <Noted of={<Verdict isGood={state === 'up'}>{state}</Verdict>}>
+        {since && <Time at={since} label="since" />}
+      </Noted>
+    ),
     ...named('connector', 'maximum'),
-    Behaviour: (bank) => <Behaviour bank={bank} />,
+    Behaviour: behaviourOf,
     '': ({ identifier, connector }) =>
-      connector === 'sandbox' && (
-        <Call
-          label="Simulate"
-          isSmall
-          of={['bank', 'behave', { bank: identifier }]}
-          done={`${identifier} behaves so.`}
-        />
-      ),
+      connector === 'sandbox' && <Call of={['bank', 'behave', { bank: identifier }]} />,
   },
-  keyOf: ({ identifier }) => identifier,
   empty: ['No banks yet', '“New bank” creates one.'],
 })
 
 /** A provider or a bank: both have settings, credentials and limits. */
+type OwnerOption = { provider?: string; bank?: string }
 
-type OwnerOption = { provider: string } | { bank: string }
-
-const Settings = ({ of }: { of: object }) => <Facts of={Object.fromEntries(settingTexts(of))} />
+const Settings = (view: object) => <Facts of={Object.fromEntries(settingTexts(view))} />
 
 const Credentials = ({ owner }: { owner: OwnerOption }) => (
   <ListPanel
-    actions={() => (
-      <Call
-        label="Issue a credential"
-        of={['credential', 'issue', owner]}
-        only={['expires-on']}
-        done="The credential is issued."
-      />
-    )}
+    actions={() => <Call of={['credential', 'issue', owner]} />}
     label="Credentials"
     noun="credential"
     options={{ provider: undefined, bank: undefined, ...owner }}
@@ -119,65 +86,42 @@ const Credentials = ({ owner }: { owner: OwnerOption }) => (
       '': ({ id, last_characters, revoked_at }) =>
         !revoked_at && (
           <Call
-            isSmall
-            kind="danger"
             of={['credential', 'revoke', { id }]}
-            only={[]}
             confirmation={() => <p>Requests with the token …{last_characters} are refused.</p>}
-            done="The credential is revoked."
           />
         ),
     }}
-    keyOf={({ id }) => id}
     empty={['No credentials', 'Requests need a token.']}
   />
 )
 
 const Limits = ({ owner }: { owner: OwnerOption }) => {
   const limits = useOperator('limit', 'show', owner, { entities: ['provider', 'bank'] })
+  const own = owner.provider ? (['daily-limit'] as const) : []
+  const only = [...own, 'operation', 'per-minute'] as const
+  const set = <Call of={['limit', 'set', owner]} only={only} current={limits.data} />
   return (
-    <Panel
-      title="Limits"
-      actions={
-        <Call
-          label="Set a limit"
-          of={['limit', 'set', owner]}
-          only={['provider' in owner ? 'daily-limit' : 'operation', 'operation', 'per-minute']}
-          current={limits.data}
-          done="The limit is set."
-        />
-      }
-    >
-      <Data of={limits}>{(shown) => <Settings of={shown} />}</Data>
+    <Panel title="Limits" actions={set}>
+      <Data of={limits}>{Settings}</Data>
     </Panel>
   )
 }
 
-/** What each kind shows, and its calls. */
-const kinds = {
-  provider: {
-    load: (provider: string): Promise<object> => operate('provider', 'show', { provider }),
-    verbs: ['update', 'rotate-request-secret', 'disable', 'enable'],
-  },
-  bank: {
-    load: async (bank: string): Promise<object> => {
-      const shown = await operate('bank', 'show', { bank })
-      if (!mayUse('connector')) return shown
-      const { bank: _, ...connection } = await operate('connector', 'show', { bank })
-      return { ...shown, ...connection }
-    },
-    verbs: ['update', 'disable', 'enable'],
-  },
-} as const
+const readBank = async (bank: string): Promise<object> => {
+  const shown = await operate('bank', 'show', { bank })
+  if (!mayUse('connector')) return shown
+  const { bank: _, ...connection } = await operate('connector', 'show', { bank })
+  return { ...shown, ...connection }
+}
 
-const OwnerScreen = ({ kind }: { kind: keyof typeof kinds }) => {
+const ownerScreen = (kind: 'provider' | 'bank', verbs: readonly string[]) => () => {
   const { id } = place.value
-  const { load, verbs } = kinds[kind]
-  const owner = kind === 'provider' ? { provider: id } : { bank: id }
-  const shown = useLoaded(() => load(id), [id], { entities: [kind, 'bank-health'] })
+  const isBank = kind === 'bank'
+  const owner = isBank ? { bank: id } : { provider: id }
+  const load = () => (isBank ? readBank(id) : submit<object>('provider', 'show', owner))
+  const shown = useLoaded([kind, id], load, { entities: [kind, 'bank-health'] })
   return (
     <Screen
-      title={id}
       back={[`${kind}s`, `${kind}s`]}
       about={
         <>
@@ -198,9 +142,7 @@ const OwnerScreen = ({ kind }: { kind: keyof typeof kinds }) => {
       <Data of={shown}>
         {(view) => (
           <div class="columns">
-            <Panel title="Settings">
-              <Settings of={view} />
-            </Panel>
+            <Panel title="Settings">{Settings(view)}</Panel>
             {mayUse('limit') && <Limits owner={owner} />}
           </div>
         )}
@@ -210,5 +152,7 @@ const OwnerScreen = ({ kind }: { kind: keyof typeof kinds }) => {
   )
 }
 
-export const ProviderScreen = () => <OwnerScreen kind="provider" />
-export const BankScreen = () => <OwnerScreen kind="bank" />
+const providerVerbs = ['update', 'rotate-request-secret', 'disable', 'enable']
+
+export const ProviderScreen = ownerScreen('provider', providerVerbs)
+export const BankScreen = ownerScreen('bank', ['update', 'disable', 'enable'])

@@ -1,18 +1,16 @@
-import type { TargetedEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import type { StatementReport } from '../../../shared/domain/banks/statement.ts'
 import type { Finding } from '../../../shared/domain/operator/finding.ts'
+import type { LongResults } from '../../../shared/operator/results.ts'
 import type { ReconciliationResult } from '../../../shared/views/operator/reconciliation.ts'
-import type { LongResults } from '../../server/backend.ts'
 import { sentence } from '../catalogue-fields.ts'
 import { isSandbox, operate } from '../client.ts'
-import { CsvButton } from '../parts/csv-button.tsx'
-import { contentsOf } from '../parts/field.tsx'
-import { chosenDay, dayFilter, Options, useObjects } from '../parts/filters.tsx'
+import { Button, CsvButton } from '../parts/button.tsx'
+import { Control, chosenDay, onSubmit, useObjects } from '../parts/field.tsx'
 import { Data, Empty, type EmptyText, Facts, Failure, Panel, Screen } from '../parts/screen.tsx'
-import { Table } from '../parts/table.tsx'
+import { named, Table } from '../parts/table.tsx'
 import { dayText, Mark, Time, Verdict } from '../parts/values.tsx'
-import { useLoaded, useRun } from '../use-operator.ts'
+import { useOperator, useRun } from '../use-operator.ts'
 
 /** The groups of a comparison, and whose amounts the sum has. */
 const groups: Record<keyof StatementReport, { title: string; owner?: string }> = {
@@ -23,11 +21,15 @@ const groups: Record<keyof StatementReport, { title: string; owner?: string }> =
 }
 const names = Object.keys(groups) as (keyof StatementReport)[]
 
+const Differences = ({ count, none }: { count: number; none: string }) => (
+  <Verdict isGood={count === 0}>{count === 0 ? none : `Differences: ${count}`}</Verdict>
+)
+
 type Compared = { bank: string; date: string; result: LongResults['statement'] }
 
 const Comparison = ({ bank, date, result }: Compared) => {
   const different = names.filter((name) => name !== 'matched' && result[name].count > 0)
-  const differences = different.reduce((sum, name) => sum + result[name].count, 0)
+  const count = different.reduce((sum, name) => sum + result[name].count, 0)
   const figures = names.map((name) => [
     groups[name].title,
     <>
@@ -42,9 +44,7 @@ const Comparison = ({ bank, date, result }: Compared) => {
       <h3>
         {bank}, {dayText(date)}
       </h3>
-      <Verdict isGood={differences === 0}>
-        {differences === 0 ? 'The statement agrees' : `Differences: ${differences}`}
-      </Verdict>
+      <Differences count={count} none="The statement agrees" />
       <Facts kind="figures" of={Object.fromEntries(figures)} />
       {result.ignored > 0 && <p class="muted">Ignored rows of other days: {result.ignored}</p>}
       {different.map((name) => (
@@ -55,13 +55,10 @@ const Comparison = ({ bank, date, result }: Compared) => {
             columns={{
               Line: 'line',
               Debit: ({ reference }) => reference,
-              UUID: 'uuid',
-              'Bank’s reference': 'bank_reference',
-              Amount: 'amount',
+              ...named('uuid', 'bank_reference', 'amount'),
               Difference: ({ reason }) => reason,
             }}
             rows={result[name].examples}
-            keyOf={({ line, uuid }) => `${line} ${uuid}`}
           />
         </section>
       ))}
@@ -69,15 +66,15 @@ const Comparison = ({ bank, date, result }: Compared) => {
   )
 }
 
+const COLUMNS = ['uuid', 'bank_reference', 'amount', 'currency', 'completed_at'] as const
+
 /** Writes the completed debits of a bank as its statement, to try the comparison. */
 const exampleOf = async (bank: string, date: string): Promise<string> => {
   const debits = await operate('debit', 'list', { limit: '1000' })
-  const rows = debits
+  const lines = debits
     .filter((debit) => debit.bank === bank && debit.completed_at?.startsWith(date))
-    .map(({ uuid, bank_reference, amount, currency, completed_at }) =>
-      [uuid, bank_reference, amount, currency, completed_at].join(','),
-    )
-  return `${['uuid,bank_reference,amount,currency,completed_at', ...rows].join('\r\n')}\r\n`
+    .map((debit) => COLUMNS.map((name) => debit[name]).join(','))
+  return `${[COLUMNS.join(','), ...lines].join('\r\n')}\r\n`
 }
 
 const NONE: EmptyText = [
@@ -86,23 +83,20 @@ const NONE: EmptyText = [
 ]
 
 /** Compares a bank's statement of a day with the debits of the service. */
-export const Statement = ({ date }: { date: string }) => {
+const Statement = ({ date }: { date: string }) => {
   const banks = useObjects('bank') ?? []
   const [chosen, setChosen] = useState<string>()
   const bank = chosen ?? banks[0]?.[0] ?? ''
   const [compared, setCompared] = useState<Compared>()
   const { isRunning, error, run } = useRun()
   const isShown = compared?.bank === bank && compared.date === date && !isRunning && !error
-  const compare = async (form: HTMLFormElement): Promise<void> => {
-    const { statement = '' } = await contentsOf(form)
-    const result = await operate('reconciliation', 'statement', { bank, date, statement })
-    setCompared({ bank, date, result })
-  }
-  const submit = (event: TargetedEvent<HTMLFormElement>): void => {
-    event.preventDefault()
-    const form = event.currentTarget
-    run(() => compare(form))
-  }
+  const submit = onSubmit((_, contents) =>
+    run(async () => {
+      const { statement = '' } = await contents()
+      const result = await operate('reconciliation', 'statement', { bank, date, statement })
+      setCompared({ bank, date, result })
+    }),
+  )
   const example = (
     <CsvButton
       label="Download an example"
@@ -112,31 +106,27 @@ export const Statement = ({ date }: { date: string }) => {
   )
   return (
     <Panel title="Bank statement" actions={isSandbox() && example}>
-      <div class="stack">
-        <form class="filters" onSubmit={submit}>
-          <label>
-            Bank
-            <select value={bank} onChange={(event) => setChosen(event.currentTarget.value)}>
-              <Options of={banks} selected={bank} />
-            </select>
-          </label>
-          <label>
-            CSV or camt.053
-            <input type="file" name="statement" accept=".csv,.txt,.xml" required />
-          </label>
-          <button type="submit" disabled={isRunning}>
-            {isRunning ? 'Comparing…' : 'Compare'}
-          </button>
-        </form>
-        {error && <Failure error={error} />}
-        {isShown && <Comparison {...compared} />}
-        {!isShown && !error && <Empty of={NONE} />}
-      </div>
+      <form class="filters" onSubmit={submit}>
+        <Control
+          {...{ label: 'Bank', value: bank, choices: banks, selected: bank }}
+          onInput={(event) => setChosen(event.currentTarget.value)}
+        />
+        <Control
+          {...{ label: 'CSV or camt.053', type: 'file', name: 'statement', required: true }}
+          accept=".csv,.txt,.xml"
+        />
+        <button type="submit" disabled={isRunning}>
+          {isRunning ? 'Comparing…' : 'Compare'}
+        </button>
+      </form>
+      {error && <Failure error={error} />}
+      {isShown && <Comparison {...compared} />}
+      {!isShown && !error && <Empty of={NONE} />}
     </Panel>
   )
 }
 
-const Result = ({ checked, differences }: Finding) => {
+const resultOf = ({ checked, differences }: Finding) => {
   if (differences > 0) return <Mark tone="bad">Differences: {differences}</Mark>
   return checked > 0 ? <Mark tone="good">holds</Mark> : <Mark tone="">nothing to check</Mark>
 }
@@ -144,7 +134,7 @@ const Result = ({ checked, differences }: Finding) => {
 const Invariant = ({ title, examples }: Finding) => (
   <>
     {title}
-    <ul class="break">
+    <ul>
       {examples.map(({ provider, subject, difference }) => (
         <li key={`${subject} ${difference}`}>
           <small>
@@ -157,82 +147,63 @@ const Invariant = ({ title, examples }: Finding) => (
   </>
 )
 
-const Findings = ({ result }: { result: ReconciliationResult }) => {
+const Findings = (result: ReconciliationResult) => {
   const { differences, invariants, completed_debits, held, checked_at } = result
   const figures = Object.entries(completed_debits).map(([name, amount]) => [
     `${sentence(name)} (GHS)`,
     amount,
   ])
   return (
-    <Panel>
-      <div class="stack">
-        <p>
-          <Verdict isGood={differences === 0}>
-            {differences === 0 ? 'No differences' : `Differences: ${differences}`}
-          </Verdict>{' '}
-          <span class="muted">
-            checked at <Time at={checked_at} />
-          </span>
-        </p>
-        {held.length > 0 && (
-          <p class="notice warn">
-            A restore holds {held.join(', ')}. Their debits are not checked.
-          </p>
-        )}
-        <Facts kind="figures" of={Object.fromEntries(figures)} />
-        <Table
-          label="Invariants"
-          columns={{
-            'No.': 'number',
-            Invariant: { wide: (finding) => <Invariant {...finding} /> },
-            Checked: 'checked',
-            Result: (finding) => <Result {...finding} />,
-          }}
-          rows={invariants.toSorted(
-            (a, b) => Number(b.differences > 0) - Number(a.differences > 0),
-          )}
-          keyOf={({ number }) => number}
-        />
-      </div>
-    </Panel>
+    <>
+      <p>
+        <Differences count={differences} none="No differences" />{' '}
+        <span class="muted">
+          checked at <Time at={checked_at} />
+        </span>
+      </p>
+      {held.length > 0 && (
+        <p class="notice warn">A restore holds {held.join(', ')}. Their debits are not checked.</p>
+      )}
+      <Facts kind="figures" of={Object.fromEntries(figures)} />
+      <Table
+        label="Invariants"
+        columns={{
+          'No.': 'number',
+          Invariant: { wide: Invariant },
+          Checked: 'checked',
+          Result: resultOf,
+        }}
+        rows={invariants.toSorted((a, b) => Number(b.differences > 0) - Number(a.differences > 0))}
+      />
+    </>
   )
 }
 
-/** Checks of the stored data of a day, and of a bank's statement. */
 export const ReconciliationScreen = () => {
-  const date = chosenDay()
+  const [date, filters] = chosenDay()
   // The check of a large day takes minutes on a stage.
   const [requested, setRequested] = useState(isSandbox() ? date : '')
   const isChecked = isSandbox() || requested === date
-  const load = (signal: AbortSignal) => operate('reconciliation', 'run', { date }, signal)
-  const check = useLoaded(isChecked ? load : undefined, [date, isChecked])
+  const check = useOperator('reconciliation', 'run', isChecked ? { date } : undefined)
+  const none: EmptyText = [
+    `${dayText(date)} is not checked`,
+    '“Check the day” reads all debits of the day, which can take minutes.',
+  ]
   return (
     <Screen
-      title="Reconciliation"
       about="Recomputes a day from the stored data. Changes nothing."
-      filters={[dayFilter()]}
+      filters={filters}
       actions={
-        <button
-          type="button"
-          class="primary"
-          onClick={() => (isChecked ? check.reload() : setRequested(date))}
-        >
+        <Button class="primary" onClick={() => (isChecked ? check.reload() : setRequested(date))}>
           {isChecked ? 'Check again' : 'Check the day'}
-        </button>
+        </Button>
       }
     >
-      {isChecked ? (
-        <Data of={check}>{(result) => <Findings result={result} />}</Data>
-      ) : (
-        <Panel>
-          <Empty
-            of={[
-              `${dayText(date)} is not checked`,
-              '“Check the day” reads all debits of the day, which can take minutes.',
-            ]}
-          />
-        </Panel>
-      )}
+      <Panel>
+        <Data of={check} none={!isChecked && none}>
+          {Findings}
+        </Data>
+      </Panel>
       <Statement date={date} />
     </Screen>
   )

@@ -1,28 +1,32 @@
 import type { BatchResult } from '../../../shared/views/batch.ts'
-import type { SettlementRunResult } from '../../../shared/views/operator/settlement.ts'
+import type { DayResult } from '../../../shared/views/operator/day.ts'
 import { isAboveZero, sumOf } from '../amounts.ts'
-import { type CallOptions, isSandbox, operate } from '../client.ts'
+import { type CallOptions, isSandbox, mayUse } from '../client.ts'
 import { dueBatches } from '../due-batches.ts'
 import { Call } from '../parts/call.tsx'
-import { chosen, serviceDay } from '../parts/filters.tsx'
+import { chosen, chosenDay, serviceDay } from '../parts/field.tsx'
 import { listScreen } from '../parts/list.tsx'
-import { Payment } from '../parts/money.tsx'
-import { Data, Facts, Panel } from '../parts/screen.tsx'
-import { named, Table, type ViewColumns } from '../parts/table.tsx'
-import { dayText, Link, Noted, Status } from '../parts/values.tsx'
-import { useLoaded } from '../use-operator.ts'
+import { Data, Facts, Panel, Payment, Screen } from '../parts/screen.tsx'
+import { named, Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
+import { Code, dayText, Link, Mark, Noted, Status, Verdict } from '../parts/values.tsx'
+import { linkTo } from '../place.ts'
+import { place } from '../route.ts'
+import { useOperator } from '../use-operator.ts'
 
-/** Why a batch is not paid, or how it was completed. */
-const noteOf = ({ sealed_at, status, net, made_good_by, failure }: BatchResult) => {
-  if (made_good_by) {
-    return (
-      <>
-        offset by <Link id={made_good_by} mayWrap />
-      </>
-    )
-  }
-  if (!sealed_at) return 'is being built'
-  return status === 'pending' && !isAboveZero(net) ? 'waits for later batches' : failure
+/** The status of a batch with why it is not paid, or how it was completed. */
+export const statusOf = ({ sealed_at, status, net, made_good_by, failure }: BatchResult) => {
+  const isWaiting = status === 'pending' && !isAboveZero(net)
+  return (
+    <Noted of={<Status value={status} />}>
+      {made_good_by ? (
+        <>
+          offset by <Link id={made_good_by} mayWrap />
+        </>
+      ) : (
+        (!sealed_at && 'is being built') || (isWaiting ? 'waits for later batches' : failure)
+      )}
+    </Noted>
+  )
 }
 
 /** The stored amount is that of the last payout, which may have failed. */
@@ -30,33 +34,21 @@ const paidOf = ({ status, paid }: BatchResult) => (status === 'completed' ? paid
 
 const columns: ViewColumns<BatchResult> = {
   Batch: ({ id }) => <Link id={id} />,
-  Provider: 'provider',
-  Status: (batch) => <Noted of={<Status value={batch.status} />}>{noteOf(batch)}</Noted>,
-  ...named('debits', 'gross'),
-  Fees: 'fee',
-  ...named('adjustments', 'net'),
+  ...named('provider'),
+  Status: statusOf,
+  ...named('debits', 'gross', 'fee as Fees', 'adjustments', 'net'),
   Paid: { number: paidOf },
-}
-
-const runText = ({ built, paid, unpaid, in_work }: SettlementRunResult): string => {
-  const reasons = unpaid.map(
-    ({ batch, message, details }) =>
-      `${batch} is not paid: ${typeof details === 'string' ? details : message}`,
-  )
-  const counts = `Built: ${built.length}. Paid: ${paid.length}. In progress: ${in_work.length}.`
-  return [counts, ...reasons].join(' ')
 }
 
 const BATCHES_MAX = 1_000
 
 /** The batches that a run pays, by the values of its form and whatever the screen shows. */
-const Due = ({ values: { date = '', provider } }: { values: CallOptions }) => {
-  const options = { ...(provider && { provider }), limit: String(BATCHES_MAX) }
-  const batches = useLoaded((signal) => operate('settlement', 'list', options, signal), [provider])
+const Due = ({ date = '', provider }: Partial<CallOptions>) => {
+  const owner = { ...(provider && { provider }) }
   return (
-    <Data of={batches}>
+    <Data of={useOperator('settlement', 'list', { ...owner, limit: String(BATCHES_MAX) })}>
       {(loaded) => {
-        const { sum, providers } = dueBatches(loaded, { date, ...(provider && { provider }) })
+        const { sum, providers } = dueBatches(loaded, { date, ...owner })
         return (
           <>
             {providers.length > 0 ? (
@@ -74,71 +66,147 @@ const Due = ({ values: { date = '', provider } }: { values: CallOptions }) => {
   )
 }
 
-const Run = () => (
-  <Call
-    label="Run a day"
-    kind="primary"
-    of={['settlement', 'run']}
-    about={`Builds the batches of a day from the debits completed before it, and pays the batches of earlier days.${
-      isSandbox() ? ' Tomorrow settles the debits of today.' : ''
-    }`}
-    confirmation={(values) => <Due values={values} />}
-    only={['date', 'provider']}
-    values={{ date: serviceDay(isSandbox() ? 1 : 0), ...chosen('provider') }}
-    movesMoney
-    done={runText}
-  />
-)
-
 const Day = ({ day, batches }: { day: string; batches: readonly BatchResult[] }) => {
   const sum = (of: (batch: BatchResult) => string | null) => sumOf(batches.map(of))
   return (
     <Panel title={dayText(day)}>
-      <div class="stack">
-        <Facts
-          kind="figures"
-          of={{
-            Gross: sum(({ gross }) => gross),
-            Fees: sum(({ fee }) => fee),
-            Adjustments: sum(({ adjustments }) => adjustments),
-            Net: sum(({ net }) => net),
-            'Paid out': sum(paidOf),
-          }}
-        />
-        <Table
-          label={`Batches of ${dayText(day)}`}
-          columns={columns}
-          rows={batches}
-          isAligned
-          keyOf={({ id }) => id}
-        />
-      </div>
+      <Facts
+        kind="figures"
+        of={{
+          Gross: sum(({ gross }) => gross),
+          Fees: sum(({ fee }) => fee),
+          Adjustments: sum(({ adjustments }) => adjustments),
+          Net: sum(({ net }) => net),
+          'Paid out': sum(paidOf),
+        }}
+      />
+      <Table label={`Batches of ${dayText(day)}`} columns={columns} rows={batches} isAligned />
     </Panel>
   )
 }
 
-const Days = ({ rows }: { rows: readonly BatchResult[] }) => (
-  <div class="stack">
-    {[...new Set(rows.map(({ date }) => date))].map((day) => (
-      <Day key={day} day={day} batches={rows.filter(({ date }) => date === day)} />
-    ))}
-  </div>
-)
-
-/** The batches of all providers by settlement day. */
 export const SettlementScreen = listScreen({
-  title: 'Settlement',
   about: () => 'The newest batches by settlement day, in GHS. A payout starts the day after.',
   label: 'Batches',
   noun: 'settlement',
   row: 'batch',
   entities: ['batch'],
-  actions: () => <Run />,
+  actions: () => (
+    <Call
+      of={['settlement', 'run']}
+      about={`Builds the batches of a day from the debits completed before it, and pays the batches of earlier days.${
+        isSandbox() ? ' Tomorrow settles the debits of today.' : ''
+      }`}
+      confirmation={(values) => <Due {...values} />}
+      values={{ date: serviceDay(isSandbox() ? 1 : 0), ...chosen('provider') }}
+    />
+  ),
   columns,
-  keyOf: ({ id }) => id,
-  draw: Days,
+  draw: ({ rows }) => (
+    <div class="stack">
+      {[...Map.groupBy(rows, ({ date }) => date)].map(([day, batches]) => (
+        <Day key={day} day={day} batches={batches} />
+      ))}
+    </div>
+  ),
   empty: [
     'No batches yet',
     'A nightly run settles the completed debits of the day before. “Run a day” settles now.',
   ],
 })
+
+const Points = ({ result, open, banks }: DayResult) => (
+  <>
+    <Verdict isGood={result === 'clean'}>
+      {result === 'clean' ? 'The day is clean' : `Open points: ${open.length}`}
+    </Verdict>
+    {open.length > 0 && (
+      <Table
+        label="Open points"
+        columns={{
+          ...named('check', 'subject', 'reason'),
+          'Next command': ({ command }) => <Code label="Command" text={command} />,
+        }}
+        rows={open}
+      />
+    )}
+    <Table
+      label="Banks of the day"
+      columns={named('bank', 'debits', 'refunds', 'payouts', 'remitted', 'receivable', 'statement')}
+      rows={banks}
+      empty={['No bank has moved money on this day']}
+    />
+  </>
+)
+
+const Payable = () => {
+  const pending = { status: 'pending', limit: '1000' } as const
+  const batches = useOperator('settlement', 'list', pending, { entities: ['batch'] })
+  const payable = batches.data?.filter(({ net, payable_on }) => isAboveZero(net) && payable_on)
+  const days = payable && [...Map.groupBy(payable, ({ payable_on }) => payable_on ?? '')]
+  const rows = days?.map(([day, due]) => {
+    return { day, count: due.length, net: sumOf(due.map(({ net }) => net)) }
+  })
+  return (
+    <TablePanel
+      title="Payouts by day"
+      actions={<a href={linkTo('settlement', '', { status: 'pending' })}>Pending batches</a>}
+      of={{ ...batches, data: rows?.sort((one, other) => one.day.localeCompare(other.day)) }}
+      columns={{
+        'Payable on': ({ day }) => (
+          <>
+            {dayText(day)} {day < serviceDay() && <Mark tone="bad">overdue</Mark>}
+          </>
+        ),
+        ...named('count as Batches', 'net as Net (GHS)'),
+      }}
+      empty={['No batch waits for its payout']}
+    />
+  )
+}
+
+const Calendar = ({ year }: { year: string }) => {
+  const calendar = useOperator('calendar', 'show', { year }, { entities: ['calendar'] })
+  return (
+    <TablePanel
+      title={`Holidays of ${year}`}
+      actions={<Call of={['calendar', 'add']} />}
+      label="Holidays"
+      of={{ ...calendar, data: calendar.data?.days }}
+      columns={{
+        ...named('date'),
+        Name: { wide: ({ name }) => name },
+        '': ({ date }) => <Call of={['calendar', 'remove', { date }]} />,
+      }}
+      empty={['No holidays', 'Banks with payout days “working” pay on all working days.']}
+    />
+  )
+}
+
+export const ClosingScreen = () => {
+  const [date, filters] = chosenDay(-1)
+  const isClosed = isSandbox() || place.value.filters.closed === date
+  const day = useOperator('day', 'close', isClosed ? { date } : undefined)
+  const request = (
+    <>
+      <a href={linkTo('closing', '', { date, closed: date })}>Reconcile the day</a>, which reads all
+      its debits and can take minutes.
+    </>
+  )
+  return (
+    <Screen
+      about="Whether a day is clean, what the next days pay, and the days without payouts."
+      filters={filters}
+    >
+      <Panel title={`Closing of ${dayText(date)}`}>
+        <Data of={day} none={!isClosed && ['The day is not checked', request]}>
+          {(shown) => typeof shown !== 'string' && <Points {...shown} />}
+        </Data>
+      </Panel>
+      <div class="columns">
+        {mayUse('settlement') && <Payable />}
+        {mayUse('calendar') && <Calendar year={date.slice(0, 4)} />}
+      </div>
+    </Screen>
+  )
+}

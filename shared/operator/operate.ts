@@ -1,15 +1,24 @@
 import { basename } from 'node:path'
-import { type BulkId, isProgress, PART_REFERENCES } from '../../shared/domain/operator/bulk.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
-import { parseInput } from '../../shared/domain/validation.ts'
-import type { FileParts, LineError } from '../../shared/operator/csv-file.ts'
-import { reconciliation } from '../../shared/operator/nouns/accounting.ts'
-import type { ResultOf } from '../../shared/operator/results.ts'
-import type { AskStatement, ReplyTo } from '../../shared/operator/statement-file.ts'
-import { explain, type OperatorReply } from '../../shared/operator/verbs.ts'
-import type { ConsoleBackend, ConsoleCall, LongResults } from './backend.ts'
+import { type BulkId, isProgress, PART_REFERENCES } from '../domain/operator/bulk.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { parseInput } from '../domain/validation.ts'
+import type { FileParts, LineError } from './csv-file.ts'
+import { reconciliation } from './nouns/accounting.ts'
+import type { LongResults, ResultOf } from './results.ts'
+import type { AskStatement, ReplyTo } from './statement-file.ts'
+import { explain, type OperatorReply } from './verbs.ts'
 
-type Operate = ConsoleBackend['operate']
+/** A call of a verb, as the operator command or the console has it. */
+export type NounCall = {
+  noun: string
+  verb: string
+  options: Record<string, string>
+  /** The operator to act as, in a sandbox only. */
+  operator?: string | undefined
+}
+
+/** Invokes the function of the noun. @throws Error in one line if it does not exist, is denied or fails */
+export type Operate = (call: NounCall) => Promise<OperatorReply>
 
 /** The file of a call, and the display of its progress. */
 export type LongCall = {
@@ -20,7 +29,7 @@ export type LongCall = {
 }
 
 /** Makes the calls that a verb needs, and throws a RefusedCall or a MalformedFile. */
-type LongVerb = (call: ConsoleCall, operate: Operate, long: LongCall) => Promise<OperatorReply>
+type LongVerb = (call: NounCall, operate: Operate, long: LongCall) => Promise<OperatorReply>
 
 class RefusedCall extends Error {}
 
@@ -30,7 +39,7 @@ const resultIn = <T>(reply: OperatorReply): T => {
 }
 
 /** Repeats the call: a check of a large day takes several calls. */
-const reconcile = async (call: ConsoleCall, operate: Operate) => {
+const reconcile = async (call: NounCall, operate: Operate) => {
   for (let { options } = call; ; ) {
     const reply = await operate({ ...call, options })
     const result = resultIn<ResultOf<'reconciliation', 'run'>>(reply)
@@ -69,7 +78,7 @@ const compare: LongVerb = async (call, operate, long) => {
   if (parsed instanceof Refusal) return { error: explain(parsed) }
   // The packed command also runs on Node 20, which has none.
   if (!process.getBuiltinModule('node:sqlite')) return { error: 'A statement needs Node 22.13' }
-  const { compareFile } = await import('../../shared/operator/statement-file.ts')
+  const { compareFile } = await import('./statement-file.ts')
   const ask: AskStatement = async (request) => {
     const options = { ...call.options, statement: JSON.stringify(request) }
     return resultIn<ReplyTo<typeof request>>(await operate({ ...call, options }))
@@ -100,7 +109,7 @@ type UploadPart = {
 
 /** Uploads the rows of the file in parts, if the call has one, then runs the call. */
 const withUpload =
-  (read: (file: FileParts, call: ConsoleCall) => AsyncIterable<UploadPart>): LongVerb =>
+  (read: (file: FileParts, call: NounCall) => AsyncIterable<UploadPart>): LongVerb =>
   async (call, operate, long) => {
     const { file: text, ...others } = call.options
     if (text === undefined || others.bulk !== undefined) return finish(call, operate, long)
@@ -121,7 +130,7 @@ const withUpload =
   }
 
 const onDebits = withUpload(async function* (file) {
-  const { readReferences } = await import('../../shared/operator/references-file.ts')
+  const { readReferences } = await import('./references-file.ts')
   const references = await readReferences(file)
   for (let start = 0; start < references.length; start += PART_REFERENCES) {
     yield { rows: references.slice(start, start + PART_REFERENCES) }
@@ -129,7 +138,7 @@ const onDebits = withUpload(async function* (file) {
 })
 
 const importCustomers = withUpload(async function* (file, { options: { bank = '' } }) {
-  const { readCustomers } = await import('../../shared/operator/customers-file.ts')
+  const { readCustomers } = await import('./customers-file.ts')
   for await (const part of readCustomers(file)) {
     yield { ...part, options: { bank, refused: String(part.refused.length) } }
   }
@@ -138,7 +147,7 @@ const importCustomers = withUpload(async function* (file, { options: { bank = ''
 /** Reads the holidays of a file. */
 const setCalendar: LongVerb = async (call, operate, long) => {
   const { file: text = '', year = '' } = call.options
-  const { readCalendar } = await import('../../shared/operator/calendar-file.ts')
+  const { readCalendar } = await import('./calendar-file.ts')
   const { parts, name } = fileIn(text, long)
   const days = JSON.stringify(await readCalendar(year, parts))
   return operate({ ...call, options: { year, file: name, days } })
@@ -157,7 +166,7 @@ const longVerbs: Record<string, LongVerb> = {
 
 /** Runs a verb for the console and the operator command, also one that takes several calls. */
 export const operateFully = async (
-  call: ConsoleCall,
+  call: NounCall,
   operate: Operate,
   long: LongCall = {},
 ): Promise<OperatorReply> => {
@@ -168,7 +177,7 @@ export const operateFully = async (
     return await perform(call, operate, long)
   } catch (error) {
     if (error instanceof RefusedCall) return { error: error.message }
-    const { MalformedFile } = await import('../../shared/operator/csv-file.ts')
+    const { MalformedFile } = await import('./csv-file.ts')
     if (!(error instanceof MalformedFile)) throw error
     return { error: `--${call.verb === 'statement' ? 'statement' : 'file'}: ${error.message}` }
   }
