@@ -1,43 +1,31 @@
 import type { Observations, Violation } from '../engine/observations.ts'
-import * as accounts from './accounts.ts'
-import { guardedCallsAreApproved } from './approvals.ts'
 import * as attempts from './attempts.ts'
-import * as bankHealth from './bank-health.ts'
 import * as bankPosts from './bank-posts.ts'
 import * as bankReports from './bank-reports.ts'
+import * as banks from './banks.ts'
 import * as batches from './batches.ts'
 import * as books from './books.ts'
-import * as charges from './charges.ts'
+import * as debits from './debits.ts'
 import * as decisions from './decisions.ts'
 import * as deliveries from './deliveries.ts'
-import { erasuresKeepFigures } from './erasures.ts'
 import * as events from './events.ts'
-import * as histories from './histories.ts'
 import * as limits from './limits.ts'
-import { eventsAreMeasured } from './metrics.ts'
+import * as metrics from './metrics.ts'
 import * as net from './net.ts'
-import { type Check, indexObservations } from './observation-index.ts'
+import { indexObservations } from './observation-index.ts'
+import * as operations from './operations.ts'
 import * as outcomes from './outcomes.ts'
-import * as payoutDays from './payout-days.ts'
 import * as payouts from './payouts.ts'
-import * as posts from './posts.ts'
-import * as prompts from './prompts.ts'
-import * as reconciliations from './reconciliations.ts'
-import { reversalsAreRefundedOnce } from './refunds.ts'
-import { unknownMembersStay } from './releases.ts'
-import * as requests from './requests.ts'
-import { restoresHold } from './restores.ts'
-import { sealedDaysVerify } from './sealed-days.ts'
-import * as sentMoney from './sent-money.ts'
+import type { Check } from './rules.ts'
 import * as settings from './settings.ts'
-import { passedDebitsAreWhole } from './sweeps.ts'
+import * as sweeps from './sweeps.ts'
 import * as tenancy from './tenancy.ts'
 
 /**
  * The invariants of every run, under any faults. Numbers that are missing here are checked by the
  * reconciliation, whose differences 47 reports.
  */
-const rules = {
+const rules: Readonly<Record<number, string>> = {
   1: 'an accepted charge stays unchanged',
   2: 'a rejected charge leaves no trace',
   3: 'every accepted attempt of a charge returns its debit',
@@ -100,84 +88,24 @@ const rules = {
   70: 'a sealed day stays as it was sealed',
   71: 'an erased customer is in no item, and each figure stays',
   72: 'after a restore, the money of a provider waits for its release',
-} as const
-
-const checks: Record<keyof typeof rules, readonly Check[]> = {
-  1: [charges.factsStayUnchanged, charges.readsMatchCharge],
-  2: [charges.refusedChargeLeavesNoTrace, charges.namesHaveDebits],
-  3: [charges.replayMatchesCharge],
-  4: [outcomes.debitsEndInTime],
-  5: [histories.debitsAreListed],
-  6: [histories.writesIncreaseVersion, bankReports.bankLearnsOutcome],
-  7: [bankReports.repeatedStatusChangesNothing],
-  8: [outcomes.failuresHaveMessages, outcomes.readsShowTimestamps],
-  9: [charges.referencesHaveTheirDay],
-  11: [bankPosts.keysHaveOneBody, bankPosts.submissionsMatchDebits],
-  12: [histories.statusAndEntryMove],
-  13: [events.eventIdsAreStable, events.attemptsAreRecorded],
-  14: [events.eventsHaveNoGaps, events.payloadsShowTheirState],
-  15: [
-    deliveries.wantedEventsEnd,
-    deliveries.abandonedEventsAreRecovered,
-    deliveries.requestedEventsAreRetried,
-  ],
-  16: [attempts.attemptsAreSpaced],
-  17: [attempts.responseDecidesRetry],
-  18: [posts.postsAreSigned],
-  19: [posts.postsReachOwner],
-  20: [limits.dayTotalsMatchDebits],
-  21: [limits.refusesOnlyAboveLimit],
-  23: [batches.linesAreOfCompletedDebits],
-  25: [books.payoutsMatchBooks],
-  26: [batches.contentsStay, batches.completedBatchesAreFinal, batches.payoutsAgree],
-  28: [batches.debitsAreSettledInTime],
-  29: [payouts.schedulesAreCurrent, payouts.feesAreOfBank],
-  30: [posts.publishedAmountsAreExact],
-  31: [bankReports.exceptionsAreComplete, bankReports.onlyInvalidReportsAreRejected],
-  32: [tenancy.repliesNameOwnObjects, tenancy.isReadByItsOwn, tenancy.isChangedByItsOwn],
-  33: [histories.movesNameTheirCause],
-  38: [outcomes.bankIsQueriedFirst],
-  39: [reversalsAreRefundedOnce],
-  41: [payouts.payoutsReachTheirAccount, payouts.changedAccountsHoldPayouts],
-  42: [payouts.payoutsOffset, payouts.dueBatchesArePaid],
-  43: [
-    bankPosts.repeatsFollowQuery,
-    bankPosts.submissionsAreInTime,
-    bankPosts.statusesFollowSubmissions,
-  ],
-  45: [outcomes.outcomesComeFromBank, outcomes.sandboxBanksReject],
-  46: [guardedCallsAreApproved],
-  47: [reconciliations.reconciliationsFindNothing, reconciliations.statementsAreWhole],
-  48: [limits.requestLimitsHold],
-  49: [tenancy.listsAreComplete],
-  50: [events.eventIdsNameOneEvent],
-  51: [reconciliations.nightlyReconciliationsEnd],
-  52: [books.refundsAreCovered],
-  53: [books.booksMatchDebits],
-  54: [books.balancesMatchDebits, books.cashMatchesBooks],
-  55: [decisions.requestsTakeEffectOnce, decisions.callsAboutManyTakeEffectOnce],
-  56: [decisions.closedExceptionsStayClosed],
-  57: [...Object.values(settings)],
-  58: [deliveries.subscribedEventsHaveDeliveries],
-  59: [net.repairsAreExplained, passedDebitsAreWhole],
-  60: [sentMoney.sentAmountsArePositive],
-  61: [sentMoney.reportsPrecedePayouts],
-  62: [net.workIsPrompt, net.timeoutsArePrompt],
-  63: [eventsAreMeasured],
-  64: [...Object.values(bankHealth)],
-  65: [prompts.promptsAreCapped, prompts.refusalsAreAboveCap],
-  66: [...Object.values(accounts)],
-  67: [unknownMembersStay],
-  68: [payoutDays.batchesNameTheirDay, payoutDays.payoutsBeginOnTheirDays],
-  69: [...Object.values(requests)],
-  70: [sealedDaysVerify],
-  71: [erasuresKeepFigures],
-  72: [restoresHold],
 }
 
+const parts = [
+  ...[attempts, bankPosts, bankReports, banks, batches, books, debits, decisions, deliveries],
+  ...[events, limits, metrics, net, operations, outcomes, payouts, settings, sweeps, tenancy],
+]
+
+const checksOf = Map.groupBy(
+  parts.flatMap(({ checks }) => Object.entries(checks)),
+  ([number]) => number,
+)
+
 export const invariants = Object.entries(rules).map(
-  ([number, rule]) =>
-    [Number(number), rule, ...checks[Number(number) as keyof typeof rules]] as const,
+  ([number, rule]): readonly [number: number, rule: string, ...checks: Check[]] => [
+    Number(number),
+    rule,
+    ...(checksOf.get(number) ?? []).flatMap(([, checks]) => checks),
+  ],
 )
 
 /** They follow every change and reply; a restore undoes some. */

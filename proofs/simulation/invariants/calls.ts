@@ -16,6 +16,15 @@ export const membersOf = (value: unknown): Members => {
   return typeof value === 'object' && value !== null ? (value as Members) : {}
 }
 
+/** Returns the fields of a charge. */
+export const fieldsOf = ({ sent }: Pick<ApiCall, 'sent'>): Members => {
+  const body = membersOf(sent)
+  return body.debit_request === undefined ? body : membersOf(body.debit_request)
+}
+
+export const isReplay = ({ headers }: NonNullable<ApiCall['reply']>): boolean =>
+  headers['Idempotent-Replayed'] === 'true'
+
 export const codeIn = (body: Members): unknown => membersOf(body.error).code
 
 export const requestIdOf = ({ headers, body }: NonNullable<ApiCall['reply']>): unknown =>
@@ -92,30 +101,51 @@ export type Decision = Pick<OperatorCall, 'noun' | 'verb' | 'options' | 'call' |
 
 type DecisionsIn = { kind: string; bank: string; reference: string; at: string }
 
-/** Returns the references of an uploaded file, by its id. */
-const referencesIn = (operatorCalls: readonly OperatorCall[]): Map<unknown, Set<unknown>> => {
-  const uploads = operatorCalls.filter(
-    ({ noun, verb, result }) => noun === 'exception' && verb === 'upload' && result.bulk,
+/** Returns the rows of each uploaded file of a noun, by its id. */
+export const uploadsIn = (operatorCalls: readonly OperatorCall[], of: string) => {
+  const rows = operatorCalls.flatMap(({ noun, verb, result: { bulk }, options }) =>
+    noun === of && verb === 'upload' && bulk
+      ? (JSON.parse(options.rows ?? '[]') as unknown[]).map((row) => ({ bulk, row }))
+      : [],
   )
-  const byBulk = Map.groupBy(uploads, ({ result }) => result.bulk)
-  return new Map(
-    [...byBulk].map(([bulk, parts]) => [
-      bulk,
-      new Set(parts.flatMap(({ options: { rows = '[]' } }) => JSON.parse(rows) as unknown[])),
-    ]),
-  )
+  return Map.groupBy(rows, ({ bulk }) => bulk as unknown)
 }
+
+type Approved = Pick<OperatorCall, 'noun' | 'verb' | 'options'> & { grantedAt: number }
+
+/** Returns the requests that another operator has granted. */
+export const grantedIn = (calls: readonly OperatorCall[]): Approved[] => {
+  const requests = new Map(calls.map((call) => [call.requested, call]))
+  return calls.flatMap(({ noun, verb, options, actor, call }) => {
+    const request = noun === 'approval' && verb === 'grant' && requests.get(options.id)
+    return request && actor !== undefined && request.actor !== actor
+      ? [{ ...request, grantedAt: call.at }]
+      : []
+  })
+}
+
+/** Returns the first call that releases a provider after a restore. */
+export const releaseOf = (calls: readonly OperatorCall[], provider: string) =>
+  calls.find(
+    ({ noun, verb, options }) =>
+      noun === 'restore' && verb === 'release' && (options.provider ?? provider) === provider,
+  )?.call
+
+/** Returns the call that begins the operation of a restored table. */
+export const restoreOf = (calls: readonly OperatorCall[]) =>
+  calls.find(({ noun, verb }) => noun === 'restore' && verb === 'begin')?.call
 
 /** Returns whether a call of `exception` is about a debit: the named one, or one of many. */
 export const concernsIn = (
   operatorCalls: readonly OperatorCall[],
   exceptionsOf: ReadonlyMap<string, readonly DecisionsIn[]>,
 ) => {
-  const files = referencesIn(operatorCalls)
+  const files = uploadsIn(operatorCalls, 'exception')
   return ({ options }: Pick<OperatorCall, 'options'>, subject: string): boolean => {
     const { reference, bulk, kind, bank, from, to } = options
     if (reference !== undefined) return reference === subject
-    if (from === undefined || to === undefined) return files.get(bulk)?.has(subject) ?? false
+    if (from === undefined || to === undefined)
+      return files.get(bulk)?.some(({ row }) => row === subject) ?? false
     return (exceptionsOf.get(subject) ?? []).some((one) => {
       const day = one.at.slice(0, 10)
       return one.kind === kind && one.bank === bank && from <= day && day <= to
@@ -145,8 +175,7 @@ export const chargesIn = (calls: readonly ApiCall[]): Map<string, ChargeHistory>
   const charges = new Map<string, ChargeHistory>()
   for (const call of calls) {
     if (call.name !== 'charge' || call.caller?.kind !== 'provider') continue
-    const body = membersOf(call.sent)
-    const fields = body.debit_request === undefined ? body : membersOf(body.debit_request)
+    const fields = fieldsOf(call)
     const { partner_reference: partnerReference } = fields
     if (typeof partnerReference !== 'string') continue
     const provider = call.caller.id
@@ -179,3 +208,11 @@ export const matchesRequest = ({ fields }: ChargeAttempt, debit: RawDebit): bool
   }
   return Object.values(matches).every(Boolean)
 }
+
+/** Returns the calls by which a debit was read, each with what the reply says of it. */
+export const readsIn = <T>(calls: readonly ApiCall[], debits: ReadonlyMap<string, T>) =>
+  calls.flatMap((call) => {
+    const debit = debits.get(String(call.path.reference))
+    if (call.name !== 'get-debit-request' || !debit) return []
+    return [{ call, debit, data: membersOf(membersOf(call.reply?.body).data) }]
+  })

@@ -6,15 +6,22 @@ import { SETTLED } from './time-and-money.ts'
 
 /** The stored items of a run, with their changes. */
 
-export type History<T extends Item> = { item: T; changes: readonly raw.ChangeOf<T>[] }
+/** Returns when an invocation started; `at` if it is unknown. */
+export type StartOf = (invocation: number | undefined, at: number) => number
 
-export const itemHistories = ({ items, changes }: Observations) => {
+/** A write; `since`: the start of the invocation that made it. */
+export type Step<T extends Item> = raw.ChangeOf<T> & { since: number }
+
+export type History<T extends Item> = { item: T; changes: readonly Step<T>[] }
+
+export const itemHistories = ({ items, changes }: Observations, startOf: StartOf) => {
   const itemsByKind = Map.groupBy(items, raw.kindOf)
   const itemsOf = <K extends raw.Kind>(kind: K) =>
     (itemsByKind.get(kind) ?? []) as raw.RawItems[K][]
-  const changesByKind = Map.groupBy(changes, (change) => raw.kindOf(imageOf(change)))
-  const changesOf = <K extends raw.Kind>(...kinds: K[]) =>
-    kinds.flatMap((kind) => (changesByKind.get(kind) ?? []) as raw.ChangeOf<raw.RawItems[K]>[])
+  const steps = changes.map((one) => ({ ...one, since: startOf(one.by?.invocation, one.at) }))
+  const changesByKind = Map.groupBy(steps, (change) => raw.kindOf(imageOf(change)))
+  const changesOf = <K extends raw.Kind>(kind: K) =>
+    (changesByKind.get(kind) ?? []) as Step<raw.RawItems[K]>[]
   const historiesOf = <K extends raw.Kind>(kind: K) => joinHistories(itemsOf(kind), changesOf(kind))
 
   /** An event of a receipt is a delivery without an item, until it gets a record of its own. */
@@ -58,16 +65,14 @@ export const imageOf = ({ before, after }: raw.ChangeOf<Item>): Item => (after ?
 
 const joinHistories = <T extends Item>(
   items: readonly T[],
-  changes: readonly raw.ChangeOf<T>[],
+  changes: readonly Step<T>[],
 ): History<T>[] => {
   const changesByKey = Map.groupBy(changes, ({ before, after }) => keyOf((after ?? before) as T))
   return items.map((item) => ({ item, changes: changesByKey.get(keyOf(item)) ?? [] }))
 }
 
 /** Returns changes in the order of their commits; each starts from the end of the previous one. */
-const continued = (
-  changes: readonly raw.ChangeOf<raw.RawDelivery>[],
-): raw.ChangeOf<raw.RawDelivery>[] => {
+const continued = (changes: readonly Step<raw.RawDelivery>[]): Step<raw.RawDelivery>[] => {
   let last: raw.RawDelivery | undefined
   return changes
     .toSorted((a, b) => a.sequence - b.sequence)

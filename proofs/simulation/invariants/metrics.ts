@@ -3,10 +3,10 @@ import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { AlarmedMetric } from '../../../shared/metrics.ts'
 import type { ApiCall, Observations } from '../engine/observations.ts'
 import { areUnwanted, type Cause, isUnusual, swept } from './daily-use.ts'
-import type { Check, ObservationIndex } from './observation-index.ts'
-import { mayWait } from './payout-days.ts'
-import { isRefusal } from './prompts.ts'
-import type { RawDebit } from './raw-items.ts'
+import type { ObservationIndex } from './observation-index.ts'
+import { mayWait } from './payouts.ts'
+import { isRefusal, type RawDebit } from './raw-items.ts'
+import type { Check, Checks } from './rules.ts'
 import { dayOf, HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
 /** 63: each metric that an alarm uses is measured when its event happens. */
@@ -179,7 +179,7 @@ const EXACT: ReadonlySet<string> = new Set<AlarmedMetric>([
   ...(['SettlementNotPaid', 'UnusualUse', 'UnwantedPrompts'] as const),
 ])
 
-export const eventsAreMeasured: Check = (index, report) => {
+const eventsAreMeasured: Check = (index, report) => {
   const { observations } = index
   const { measurements, invocations, strikes, setup } = observations
   // The losses of a shape of a debit have no strikes.
@@ -209,3 +209,5 @@ export const eventsAreMeasured: Check = (index, report) => {
       report(name, 'was measured without its event')
   }
 }
+
+export const checks: Checks = { 63: [eventsAreMeasured] }

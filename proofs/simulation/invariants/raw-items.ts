@@ -147,10 +147,10 @@ export type ChangeOf<T extends Item> = Omit<Change, 'before' | 'after'> & {
 }
 
 /** Returns the change that recorded the start of a payout or refund under a key. */
-export const beginOf = <T extends RawBatch | RawRefund>(
-  changes: readonly ChangeOf<T>[],
+export const beginOf = <C extends ChangeOf<RawBatch> | ChangeOf<RawRefund>>(
+  changes: readonly C[],
   key: string,
-): ChangeOf<T> | undefined =>
+): C | undefined =>
   changes.find(({ after }) => after?.uuid === key && after.status === 'processing')
 
 /** A history entry, completed with the values of the previous one. */
@@ -183,6 +183,10 @@ export const entriesOf = ({ history }: RawDebit): Entry[] => {
   }
   return entries
 }
+
+/** Reports whether an entry is the failure of a debit above the cap of prompts, which was not submitted. */
+export const isRefusal = ({ by, set }: Pick<Entry, 'by' | 'set'>): boolean =>
+  by === 'job:submit-to-bank' && set.errorMessage === 'Too many approval requests for this customer'
 
 export const ownerIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1)
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import { codeIn, membersOf } from './calls.ts'
-import type { Check } from './observation-index.ts'
 import { ownerIn } from './raw-items.ts'
+import type { Check, Checks } from './rules.ts'
 import type { Secret, Values } from './setting-timeline.ts'
 
 /** 57: settings stay until operators change them, and a change takes effect in time. */
@@ -40,7 +40,7 @@ const decoders: Record<string, Decoder> = {
 }
 
 /** 57: only operators write settings, with the values that they set. A charge adds an account (66). */
-export const settingsStay: Check = ({ observations, timeline }, report) => {
+const settingsStay: Check = ({ observations, timeline }, report) => {
   for (const { before, after, at, by } of observations.changes) {
     const item = (after ?? before) as Item
     const [subject, values] = (by && decoders[String(item.entity)]?.(item)) ?? ['', {}]
@@ -74,7 +74,7 @@ const isRejected = (secret: Secret | undefined, used: string | undefined, until:
 const DISABLED = 1403
 
 /** 57: a revoked or unsigned request is refused, and that of a disabled provider; others are not. */
-export const credentialsDecide: Check = ({ observations, timeline }, report) => {
+const credentialsDecide: Check = ({ observations, timeline }, report) => {
   const { skew, staleMs } = observations.setup
   const keyless = observations.strikes.filter(({ name }) => name === 'sealing key missing')
   for (const { name, caller, token, secret, at, reply } of observations.calls) {
@@ -107,7 +107,7 @@ export const credentialsDecide: Check = ({ observations, timeline }, report) => 
 const NOT_LIVE = 1402
 
 /** 57: an inactive bank gets no new debit, an active one does. */
-export const banksAreOpen: Check = ({ debits, timeline, startOf, observations }, report) => {
+const banksAreOpen: Check = ({ debits, timeline, startOf, observations }, report) => {
   for (const [reference, { item, changes }] of debits) {
     const { at = 0, by } = changes[0] ?? {}
     const open = timeline.recent('isActive', item.bank.identifier, startOf(by?.invocation, at), at)
@@ -123,7 +123,7 @@ export const banksAreOpen: Check = ({ debits, timeline, startOf, observations },
 }
 
 /** 57: requests reach the URL that is set, with the secret and the account that are set. */
-export const urlsAreCurrent: Check = (index, report) => {
+const urlsAreCurrent: Check = (index, report) => {
   const { posts, observations, timeline, startOf, byUuid } = index
   for (const { post, receiver } of posts) {
     const hooks = timeline.during('webhook', receiver?.id ?? '', startOf(post.by, post.at), post.at)
@@ -146,7 +146,7 @@ export const urlsAreCurrent: Check = (index, report) => {
 }
 
 /** 57: a debit has the name that its provider had at the charge. */
-export const payeesAreCurrent: Check = ({ debits, timeline, startOf, observations }, report) => {
+const payeesAreCurrent: Check = ({ debits, timeline, startOf, observations }, report) => {
   for (const [reference, { item, changes }] of debits) {
     const { at = 0, by } = changes[0] ?? {}
     const names = timeline.recent('name', item.provider, startOf(by?.invocation, at), at)
@@ -156,13 +156,6 @@ export const payeesAreCurrent: Check = ({ debits, timeline, startOf, observation
   }
 }
 
-/** 57: a payout of a disabled provider does not begin. */
-export const disabledProvidersWait: Check = ({ batches, timeline, startOf }, report) => {
-  for (const { item, changes } of batches.values()) {
-    for (const { before, after, at, by } of changes) {
-      if (before?.status !== 'pending' || after?.status !== 'processing') continue
-      const active = timeline.during('isActive', item.provider, startOf(by?.invocation, at), at)
-      if (!active.includes(true)) report(item.id, 'was paid while its provider was disabled')
-    }
-  }
+export const checks: Checks = {
+  57: [settingsStay, credentialsDecide, banksAreOpen, urlsAreCurrent, payeesAreCurrent],
 }

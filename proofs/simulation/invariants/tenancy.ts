@@ -1,6 +1,7 @@
 import type { ApiCall } from '../engine/observations.ts'
 import { isAccepted, membersOf } from './calls.ts'
-import type { Check, DebitHistory } from './observation-index.ts'
+import type { DebitHistory } from './observation-index.ts'
+import type { Check, Checks } from './rules.ts'
 import { debitNumber, MINUTE_MS } from './time-and-money.ts'
 
 /** 32, 49: providers and banks see all of their own objects and no others. */
@@ -18,7 +19,7 @@ const isOwn = ({ caller }: ApiCall, { item }: DebitHistory): boolean =>
 const EVENTS_MAX = 100
 
 /** Only the own provider calls an operation on a debit or redelivers its events. */
-export const isReadByItsOwn: Check = (index, report) => {
+const isReadByItsOwn: Check = (index, report) => {
   const byNumber = new Map([...index.debits].map(([name, debit]) => [debitNumber(name), debit]))
   for (const call of index.observations.calls) {
     const number = call.name === 'redeliver-event' ? Number(call.path.id) / EVENTS_MAX : Number.NaN
@@ -28,7 +29,7 @@ export const isReadByItsOwn: Check = (index, report) => {
   }
 }
 
-export const isChangedByItsOwn: Check = ({ reports, byUuid, changesBy }, report) => {
+const isChangedByItsOwn: Check = ({ reports, byUuid, changesBy }, report) => {
   for (const { call, uuid, bank, code } of reports) {
     const debit = byUuid.get(uuid)
     if (!debit || isOwn(call, debit)) continue
@@ -42,7 +43,7 @@ export const isChangedByItsOwn: Check = ({ reports, byUuid, changesBy }, report)
 
 const REFERENCE = /[A-Z]{3}-[0-9]{8}-[A-Z0-9]{6}/g
 
-export const repliesNameOwnObjects: Check = ({ observations, debits, batches }, report) => {
+const repliesNameOwnObjects: Check = ({ observations, debits, batches }, report) => {
   for (const { caller, name, reply } of observations.calls) {
     for (const [reference] of (caller && reply?.raw?.matchAll(REFERENCE)) ?? []) {
       const debit = debits.get(reference)?.item
@@ -57,7 +58,7 @@ const PAGE = 100
 /** Providers read a page of each list in the last half hour; they try a credential with a page of one. */
 const READ_MS = 30 * MINUTE_MS
 
-export const listsAreComplete: Check = ({ observations, debits, batches }, report) => {
+const listsAreComplete: Check = ({ observations, debits, batches }, report) => {
   const { calls, setup } = observations
   const objects = { 'list-debit-requests': debits, 'list-settlements': batches }
   for (const { name, caller, reply, at } of calls) {
@@ -69,4 +70,9 @@ export const listsAreComplete: Check = ({ observations, debits, batches }, repor
     const expected = Math.min(owned.length, PAGE)
     if (found !== expected) report(name, `has ${found} of ${expected} for ${caller?.id}`)
   }
+}
+
+export const checks: Checks = {
+  32: [repliesNameOwnObjects, isReadByItsOwn, isChangedByItsOwn],
+  49: [listsAreComplete],
 }
