@@ -33,10 +33,8 @@ import { newSettings } from './scenario/change-settings.ts'
 import { newClients } from './scenario/clients.ts'
 import { eraseCustomers } from './scenario/erasures.ts'
 import * as fixtures from './scenario/fixtures.ts'
-import { startNights } from './scenario/nights.ts'
-import { startRemittances } from './scenario/remittances.ts'
+import { startNights, startRounds } from './scenario/nights.ts'
 import { newRestore, newStage } from './scenario/restore.ts'
-import { newRounds } from './scenario/rounds.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import { seedOfSizes, setupOf } from './scenario/setup.ts'
 
@@ -85,8 +83,7 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   for (const script of scenario.scripts) void clients.start(script)
   startNights(scenario, { clock, random, faults, operators })
   void newSettings({ api, operators, secrets: aws.secrets }).start(scenario.changes)
-  newRounds({ api, operators, books }).start(scenario)
-  startRemittances(scenario, { api, operators, books })
+  startRounds(scenario, { api, operators, books })
   const { restoreTable } = aws
   void newRestore({ api, operators, clients, stage, restoreTable }).start(scenario)
   clock.at(scenario.healAt, faults.heal)

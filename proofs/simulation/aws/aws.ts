@@ -197,7 +197,7 @@ export const newAws = (deps: Deps) => {
   const faulty = { perform, effects, faults, random, clock }
   const toTable = tableCalls({ ...faulty, isOut: tableOutage(period) })
   const calls: Record<string, (command: Command) => Promise<unknown>> = {
-    ...queueCalls({ ...faulty, isOut: period('queue outage').strikes }),
+    ...queueCalls(faulty, period('queue outage').strikes),
     ...schedulerCalls(faulty),
     ...bucketCalls(faulty, (key) => reports.push({ at: clock.now(), key })),
     ...secretCalls(faulty, period('key store outage'), period('sealing key missing')),

@@ -134,9 +134,25 @@ export type FeeSchedule = { basisPoints: number; fixed: number; minimum?: number
 
 export type Account = { bank: string; number: string; name: string }
 
-export type RunSetup = {
-  seed: number
-  referencePrefix: string
+/** The settings of a scenario that the invariants know as well. */
+export type StageSettings = {
+  /** Whether a second operator must approve guarded calls. */
+  approvals: boolean
+  /** The release of one worker in three; undefined: all have the same. */
+  otherRelease: Release | undefined
+  /** Whether a payout waits until the recorded remittances cover it. */
+  waitsForFunding: boolean
+  /** The stage's cap on the prompts of a customer; undefined: none. */
+  openPromptsMax: number | undefined
+  /** The banks that are asked for numbers that are unknown here, from the start. */
+  lookups: readonly string[]
+  /** The banks that pay on working days, from the start. */
+  workingBanks: readonly string[]
+  /** Whether banks act once on a key; otherwise on each POST. */
+  isIdempotent: boolean
+}
+
+export type RunSetup = StageSettings & {
   startedAt: number
   healedAt: number
   endedAt: number
@@ -148,22 +164,8 @@ export type RunSetup = {
   skew: number
   /** The longest time for which a function may use an old setting. */
   staleMs: number
-  /** Whether a second operator must approve guarded calls. */
-  approvals: boolean
-  /** The release of one worker in three; undefined: all have the same. */
-  otherRelease: Release | undefined
-  /** Whether a payout waits until the recorded remittances cover it. */
-  waitsForFunding: boolean
-  /** The stage's cap on the prompts of a customer; undefined: none. */
-  openPromptsMax: number | undefined
   /** The unwanted prompts of a provider's day that can ring an alarm. */
   unwantedPromptsLeast: number
-  /** The banks that are asked for numbers that are unknown here, from the start. */
-  lookups: readonly string[]
-  /** The banks that pay on working days, from the start. */
-  workingBanks: readonly string[]
-  /** Whether banks act once on a key; otherwise on each POST. */
-  isIdempotent: boolean
   isRestored: boolean
   /** Whether operators repair the debits of all days after the faults. */
   isRepaired: boolean

@@ -1,6 +1,6 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { Observations, Post, SimulatedProvider } from '../engine/observations.ts'
-import { type Members, membersOf } from './calls.ts'
+import { membersOf } from './calls.ts'
 import * as raw from './raw-items.ts'
 import { SETTLED } from './time-and-money.ts'
 
@@ -85,48 +85,29 @@ const continued = (changes: readonly Step<raw.RawDelivery>[]): Step<raw.RawDeliv
 
 const keyOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
 
-export type ReceivedPost = {
-  post: Post
-  receiver: SimulatedProvider | undefined
-  body: Members
-  /** Undefined for a ping or an unreadable body. */
-  about: 'transaction' | 'settlement' | undefined
-  subject: Members
-  reference: string
-  n: number
-  id: string
-}
-
-const readBody = (raw: string): Omit<ReceivedPost, 'post' | 'receiver' | 'id'> => {
+/** `about` is undefined for a ping or an unreadable body. */
+const readBody = (raw: string) => {
   const body = membersOf(raw)
   const { transaction, settlement } = membersOf(body.data)
-  const subject = membersOf(transaction ?? settlement)
-  if (transaction) {
-    const reference = String(subject.reference)
-    return { body, about: 'transaction', subject, reference, n: Number(body.sequence) % 10 }
-  }
+  const { reference, id } = membersOf(transaction ?? settlement)
+  const n = Number(body.sequence) % 10
+  if (transaction) return { body, about: 'transaction' as const, reference: String(reference), n }
   return settlement
-    ? { body, about: 'settlement', subject, reference: String(subject.id), n: SETTLED }
-    : { body, about: undefined, subject, reference: '', n: -1 }
+    ? { body, about: 'settlement' as const, reference: String(id), n: SETTLED }
+    : { body, about: undefined, reference: '', n: -1 }
 }
 
-export const receivedPosts = (
-  posts: readonly Post[],
-  providers: readonly SimulatedProvider[],
-): ReceivedPost[] => {
+export type ReceivedPost = ReturnType<typeof receivedPosts>[number]
+
+export const receivedPosts = (posts: readonly Post[], providers: readonly SimulatedProvider[]) => {
   const receivers = new Map(providers.map((provider) => [provider.id, provider]))
   // All attempts of an event have the same body.
   const read = new Map<string, ReturnType<typeof readBody>>()
   return posts.map((post) => {
     const known = read.get(post.raw) ?? readBody(post.raw)
     read.set(post.raw, known)
-    const id = post.headers['x-svc-delivery-id'] ?? ''
-    return {
-      post,
-      receiver: receivers.get(new URL(post.url).host.split('.')[0] ?? ''),
-      ...known,
-      id,
-    }
+    const receiver = receivers.get(new URL(post.url).host.split('.')[0] ?? '')
+    return { post, receiver, ...known, id: post.headers['x-svc-delivery-id'] ?? '' }
   })
 }
 

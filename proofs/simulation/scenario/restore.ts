@@ -1,9 +1,10 @@
 import { isOpen, statuses } from '../../../shared/domain/debits/lifecycle.ts'
-import { dayOf, MINUTE_MS } from '../invariants/time-and-money.ts'
+import { MINUTE_MS } from '../invariants/time-and-money.ts'
 import type { Api } from '../peers/api.ts'
 import { type Operators, resultOf } from '../peers/operators.ts'
 import type { Clients } from './clients.ts'
 import { simulatedProviders } from './fixtures.ts'
+import { repairDay } from './nights.ts'
 import type { Scenario } from './scenario.ts'
 
 /** A restore of the table to an earlier second, by the runbook of docs/restore.md#restore-the-table. */
@@ -63,12 +64,6 @@ export const newRestore = ({ api, operators, clients, stage, restoreTable }: Dep
     }
   }
 
-  const repair = async (at: number): Promise<void> => {
-    for (const { id: provider } of simulatedProviders) {
-      await operators.operate('debit', 'repair', { provider, date: dayOf(at) })
-    }
-  }
-
   return {
     start: async ({ restore }: Scenario): Promise<void> => {
       if (!restore) return
@@ -82,7 +77,7 @@ export const newRestore = ({ api, operators, clients, stage, restoreTable }: Dep
       for (const options of clients.reversedSince(to)) {
         await operators.operate('debit', 'reverse', options)
       }
-      await repair(to)
+      await repairDay(operators, to)
       await api.sleep(2 * MINUTE_MS)
       stage.resume()
       // One at a time, while the others are held, then the rest.
