@@ -1,15 +1,14 @@
 import { jobNames, type RecurringQueue } from '../../../infra/definitions/jobs.ts'
 import { newAws as newServices, type Aws as Services } from '../../../sandbox/aws/aws.ts'
-import type { SteppedClock } from '../../../sandbox/aws/clock.ts'
 import type { Conditions } from '../../../sandbox/aws/conditions.ts'
 import type { Command } from '../../../sandbox/aws/sdk.ts'
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import type { QueueName } from '../../../shared/queues/messages.ts'
 import type { Effects } from '../engine/effects.ts'
-import { type Faults, randomOfFault } from '../engine/faults.ts'
+import { type Engine, randomOfFault } from '../engine/faults.ts'
 import { type Observations, subjectsIn } from '../engine/observations.ts'
-import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, midnightAfter } from '../invariants/time-and-money.ts'
 import type { Stage } from '../scenario/restore.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { bucketCalls, queueCalls, schedulerCalls, secretCalls } from './calls.ts'
@@ -20,15 +19,9 @@ import { tableCalls } from './table-calls.ts'
 
 /** The in-memory AWS, with the faults of a scenario. */
 
-const DAY_MS = 86_400_000
-const MINUTE_MS = 60_000
-
 const TABLE = 'simulated'
 
-type Deps = {
-  clock: SteppedClock
-  random: Random
-  faults: Faults
+type Deps = Engine & {
   effects: Effects
   scenario: Scenario
   run: Run
@@ -108,22 +101,16 @@ const NIGHTLY: Record<Exclude<RecurringQueue, 'sweeps'>, readonly number[]> = {
 const nightly = Object.entries(NIGHTLY) as [keyof typeof NIGHTLY, readonly number[]][]
 
 const startNights = ({ clock, faults, scenario }: Deps, fire: (queue: QueueName) => void): void => {
-  for (
-    let day = Math.floor(scenario.startAt / DAY_MS) + 1;
-    day * DAY_MS < scenario.endAt;
-    day += 1
-  ) {
+  for (let night = midnightAfter(scenario.startAt); night < scenario.endAt; night += DAY_MS) {
     let isMissed = false
-    clock.at(day * DAY_MS, () => {
+    clock.at(night, () => {
       isMissed = faults.strikes('night missed')
     })
-    for (const [queue, times] of nightly) {
-      for (const minutes of times) {
-        clock.at(day * DAY_MS + minutes * MINUTE_MS, () => {
+    for (const [queue, times] of nightly)
+      for (const minutes of times)
+        clock.at(night + minutes * MINUTE_MS, () => {
           if (!isMissed || queue !== 'settlement-runs') fire(queue)
         })
-      }
-    }
   }
 }
 
@@ -139,7 +126,7 @@ const changedAfter = (changes: readonly Change[], at: number) => {
   return Array.from(touched, ([key, { pk, sk }]) => ({ Key: { pk, sk }, Item: kept.get(key) }))
 }
 
-const EXPIRY_EACH_MS = 6 * 60 * MINUTE_MS
+const EXPIRY_EACH_MS = 6 * HOUR_MS
 
 /** Removes expired items up to 48 hours after their expiry. */
 const startExpiry = ({ clock, faults, scenario }: Deps, remove: (at: number) => void): void => {

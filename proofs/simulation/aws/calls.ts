@@ -2,20 +2,14 @@ import type { Aws } from '../../../sandbox/aws/aws.ts'
 import { queueIn, type SendBatchInput } from '../../../sandbox/aws/queues.ts'
 import type { Command } from '../../../sandbox/aws/sdk.ts'
 import type { Effects } from '../engine/effects.ts'
-import type { Faults } from '../engine/faults.ts'
+import type { Engine } from '../engine/faults.ts'
 import { currentInvocation } from '../engine/invocations.ts'
-import type { Random } from '../engine/random.ts'
 import { timedOut, unavailable } from './failures.ts'
 import type { Period } from './lasting.ts'
 
 /** Calls to SQS, Scheduler, S3 and Secrets Manager, and their failures. */
 
-export type FaultyCalls = {
-  perform: Aws['perform']
-  effects: Effects
-  faults: Faults
-  random: Random
-}
+export type FaultyCalls = Engine & { perform: Aws['perform']; effects: Effects }
 
 type Calls = Record<string, (command: Command) => Promise<unknown>>
 

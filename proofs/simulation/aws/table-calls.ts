@@ -1,4 +1,3 @@
-import type { Clock } from '../../../sandbox/aws/clock.ts'
 import type { Command } from '../../../sandbox/aws/sdk.ts'
 import { currentInvocation } from '../engine/invocations.ts'
 import type { FaultyCalls } from './calls.ts'
@@ -11,7 +10,7 @@ const SHORT_PAGE = 3
 /** The time until the SDK detects a lost call; it retries once. */
 const LOST_CALL_MS = 2_000
 
-type Deps = FaultyCalls & { clock: Clock; isOut: (input: object) => boolean }
+type Deps = FaultyCalls & { isOut: (input: object) => boolean }
 
 type Keyed = Partial<Record<'Key' | 'Item', { pk: string; sk: string }>>
 type Input = Record<string, unknown> & Keyed & { TransactItems?: Record<string, Keyed>[] }

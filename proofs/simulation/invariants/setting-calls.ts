@@ -14,8 +14,6 @@ export type SettingCall = Period & {
   result: Members
   /** Whether an earlier attempt may have had a result that no reply has shown. */
   isRepeated: boolean
-  /** Whether a charge found it at the bank. */
-  isFound?: boolean
 }
 
 /** Groups the attempts of each call: a repeat sends the same object. */
@@ -91,7 +89,7 @@ export const foundAccounts = (changes: Observations['changes']): SettingCall[] =
           {
             verb: 'customer link',
             subject: `${ownerIn(after.pk)} ${ownerIn(after.sk)}`,
-            ...{ from: at, until: at, isRepeated: false, isFound: true, result: {} },
+            ...{ from: at, until: at, isRepeated: false, result: {} },
             options: { 'account-number': String(after.accountNumber) },
           },
         ]

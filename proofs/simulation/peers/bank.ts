@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto'
-import type { Clock } from '../../../sandbox/aws/clock.ts'
-import type { Faults } from '../engine/faults.ts'
+import type { Engine } from '../engine/faults.ts'
 import type { Peer, PeerAnswer, PeerRequest, PeerResponse } from '../engine/network.ts'
 import type { BankPost, BankQuery } from '../engine/observations.ts'
-import type { Random } from '../engine/random.ts'
 import { accountAt } from '../scenario/fixtures.ts'
 import type { PaymentResult } from '../scenario/scenario.ts'
 import type { ScriptedReport } from '../scenario/script.ts'
@@ -16,13 +14,10 @@ import type { Books } from './books.ts'
 
 type BankResult = BankPost['verdict']
 
-type Deps = {
+type Deps = Engine & {
   id: string
   /** It accepts the secret before and after a change. */
   secrets: readonly string[]
-  clock: Clock
-  random: Random
-  faults: Faults
   books: Books
   bankPosts: BankPost[]
   queries: BankQuery[]

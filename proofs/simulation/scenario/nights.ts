@@ -1,6 +1,5 @@
-import type { SteppedClock } from '../../../sandbox/aws/clock.ts'
 import { queueNames } from '../../../shared/queues/messages.ts'
-import { type Faults, randomOfFault } from '../engine/faults.ts'
+import { type Engine, randomOfFault } from '../engine/faults.ts'
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
 import {
   DAY_MS,
@@ -23,7 +22,7 @@ import { bankNames, HTTP_BANKS } from './script.ts'
 const RECONCILED_MS = 2 * HOUR_MS
 const RECONCILES = { triesMax: 3 }
 
-type Nights = { clock: SteppedClock; random: Random; faults: Faults; operators: Operators }
+type Nights = Engine & { operators: Operators }
 
 /** Reads the debits of each bank in pages, to compare them with its statement. */
 const compareStatements = async (operators: Operators, date: string): Promise<void> => {
