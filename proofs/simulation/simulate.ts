@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { newProgress } from '../../commands/terminal/progress.ts'
-import { type CheckedRun, replay } from './check.ts'
+import { type CheckedRun, type Replayed, reduceScenario, replay, shrink } from './check.ts'
 import type { Task, TaskResult } from './crash-points/worker.ts'
 import { faults } from './engine/faults.ts'
 import { kinds } from './scenario/kinds.ts'
 import { drawScenario, HEALTHY_SHARE } from './scenario/scenario.ts'
-import { type Replayed, reduceScenario, shrink } from './shrink.ts'
 import { print, printVerdict, violationLine } from './terminal.ts'
 import { performTasks } from './worker-pool.ts'
 

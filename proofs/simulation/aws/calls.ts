@@ -4,12 +4,20 @@ import type { Command } from '../../../sandbox/aws/sdk.ts'
 import type { Effects } from '../engine/effects.ts'
 import type { Engine } from '../engine/faults.ts'
 import { currentInvocation } from '../engine/invocations.ts'
-import { timedOut, unavailable } from './failures.ts'
 import type { Period } from './lasting.ts'
 
 /** Calls to SQS, Scheduler, S3 and Secrets Manager, and their failures. */
 
 export type FaultyCalls = Engine & { perform: Aws['perform']; effects: Effects }
+
+export const timedOut = (): Error =>
+  Object.assign(new Error('socket hang up'), { name: 'TimeoutError', $metadata: {} })
+
+const unavailable = (): Error =>
+  Object.assign(new Error('Service is not available'), {
+    name: 'ServiceUnavailable',
+    $metadata: { httpStatusCode: 503 },
+  })
 
 type Calls = Record<string, (command: Command) => Promise<unknown>>
 

@@ -1,7 +1,12 @@
+import {
+  ProvisionedThroughputExceededException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb'
 import type { Command } from '../../../sandbox/aws/sdk.ts'
 import { currentInvocation } from '../engine/invocations.ts'
-import type { FaultyCalls } from './calls.ts'
-import { conflicting, throttled, throttledTransaction, timedOut } from './failures.ts'
+import type { Random } from '../engine/random.ts'
+import { type FaultyCalls, timedOut } from './calls.ts'
 
 const READS = /^(?:Get|BatchGet|Query|Scan|TransactGet)/
 
@@ -9,6 +14,26 @@ const SHORT_PAGE = 3
 
 /** The time until the SDK detects a lost call; it retries once. */
 const LOST_CALL_MS = 2_000
+
+const throttled = (): Error =>
+  new ProvisionedThroughputExceededException({ $metadata: {}, message: 'Too many requests' })
+
+const cancelled = (writes: number, position: number, Code: string): Error =>
+  new TransactionCanceledException({
+    $metadata: {},
+    message: 'Transaction cancelled',
+    CancellationReasons: Array.from({ length: writes }, (_, index) => ({
+      Code: index === position ? Code : 'None',
+    })),
+  })
+
+const conflicting = (writes: number | undefined, random: Random): Error =>
+  writes === undefined
+    ? new TransactionConflictException({ $metadata: {}, message: 'Transaction is ongoing' })
+    : cancelled(writes, random.below(writes), 'TransactionConflict')
+
+const throttledTransaction = (writes: number, random: Random): Error =>
+  cancelled(writes, random.below(writes), 'ThrottlingError')
 
 type Deps = FaultyCalls & { isOut: (input: object) => boolean }
 

@@ -79,7 +79,7 @@ const rejectedChargesWriteNothing: Check = ({ observations, changesBy }, report)
 
 const debitsHaveCharges = eachDebit(({ item, changes }, { charges }) => {
   const charge = charges.get(sent.chargeKey(item.provider, item.partnerReference))
-  const isOpened = charge?.tries.some(({ call }) => !sent.isRefused(call))
+  const isOpened = charge?.some(({ call }) => !sent.isRefused(call))
   const isWritten = !changes[0] || changes[0].by
   return isWritten && !isOpened && 'exists, but its charge was rejected'
 })
@@ -105,11 +105,11 @@ const replaysMatchCharge: Check = ({ debits, charges, setup }, report) => {
       debit,
     ]),
   )
-  for (const [key, { provider, partnerReference, tries }] of charges) {
+  for (const [key, attempts] of charges) {
     const debit = debitOf.get(key)
     const own = debit?.item.reference ?? ''
-    for (const attempt of tries) {
-      const { call, reply } = attempt
+    for (const attempt of attempts) {
+      const { call, reply, provider, partnerReference } = attempt
       const isSame = debit && sent.matchesRequest(attempt, debit.item)
       const { status = 0, at = 0 } = call.reply ?? {}
       if (sent.isAccepted(call)) {

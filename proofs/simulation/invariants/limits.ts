@@ -115,8 +115,8 @@ const isOverLimit = ({ call, reply }: ChargeAttempt): boolean =>
 
 const refusesOnlyAboveLimit: Check = (index, report) => {
   const days = daysIn(index)
-  for (const { provider, partnerReference, tries } of index.charges.values()) {
-    for (const { call, fields } of tries.filter(isOverLimit)) {
+  for (const attempts of index.charges.values()) {
+    for (const { call, fields, provider, partnerReference } of attempts.filter(isOverLimit)) {
       const { at, reply } = call
       const until = reply?.at ?? at
       const limits = index.timeline.recent('dailyLimit', provider, at, until)

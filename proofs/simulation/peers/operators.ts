@@ -5,6 +5,7 @@ import type { ApiCall } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import { MINUTE_MS } from '../invariants/time-and-money.ts'
 import { type Api, TRIES_MAX } from './api.ts'
+import type { Books } from './books.ts'
 
 /** The operators, who repeat a call until it ends and approve each other's guarded calls. */
 
@@ -18,6 +19,9 @@ export type OperatorCall = {
 type Deps = { api: Api; clock: Clock; random: Random }
 
 export type Operators = ReturnType<typeof newOperators>
+
+/** The callers of the service, and the books of the banks. */
+export type Staff = { api: Api; operators: Operators; books: Books }
 
 const REQUESTER = 'ama'
 

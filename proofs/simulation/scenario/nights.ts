@@ -10,8 +10,7 @@ import {
   midnightAfter,
 } from '../invariants/time-and-money.ts'
 import type { Api } from '../peers/api.ts'
-import type { Books } from '../peers/books.ts'
-import { type Operators, resultOf } from '../peers/operators.ts'
+import { type Operators, resultOf, type Staff } from '../peers/operators.ts'
 import { simulatedProviders } from './fixtures.ts'
 import { newRunbooks } from './runbooks.ts'
 import type { Scenario } from './scenario.ts'
@@ -78,12 +77,10 @@ export const startNights = (scenario: Scenario, { clock, random, faults, operato
   })
 }
 
-type Deps = { api: Api; operators: Operators; books: Books }
-
 type Recorded = { bank: string; reference: string; amount: string }
 
 /** Records the remittances that the service lacks, and corrects those that differ, some with a typing error. */
-const record = async ({ operators, books }: Deps, random: Random): Promise<void> => {
+const record = async ({ operators, books }: Staff, random: Random): Promise<void> => {
   const list = await operators.operate('funding', 'list', { limit: '100' })
   const recorded: Recorded[] = resultOf(list) ?? []
   for (const { bank, of: reference, amount: booked, at } of books.remittances()) {
@@ -129,7 +126,7 @@ const audit = async (api: Api): Promise<void> => {
 }
 
 /** Schedules the rounds of operators, the remittances of banks at their times, and the audits of providers. */
-export const startRounds = ({ seed, rounds, endAt }: Scenario, deps: Deps): void => {
+export const startRounds = ({ seed, rounds, endAt }: Scenario, deps: Staff): void => {
   const { api, books } = deps
   const follow = newRunbooks(deps)
   void api.until(endAt - AUDIT_MS).then(() => audit(api))
