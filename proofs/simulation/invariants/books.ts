@@ -1,7 +1,7 @@
-import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { BookEntry } from '../engine/observations.ts'
 import { membersOf } from './calls.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
+import type { RawFunding } from './raw-items.ts'
 import { type Check, type Checks, eachBatch, eachDebit } from './rules.ts'
 import { DAY_MS, inGhs, startOf } from './time-and-money.ts'
 
@@ -125,13 +125,6 @@ const payoutsMatchBooks = eachBatch(({ item: { id, status, paid } }, { booksOf }
   const isOpen = status === 'processing' && made === paid
   return made !== due && !isOpen && `its bank paid ${inGhs(made)}, not ${inGhs(due)}`
 })
-
-type RawFunding = Item & {
-  bank: string
-  reference: string
-  amount: number
-  corrections?: readonly { amount: number }[]
-}
 
 /** The recorded remittances are those of the banks, and cash what payouts leave of them. */
 const cashMatchesBooks: Check = (index, report) => {

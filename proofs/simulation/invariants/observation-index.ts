@@ -1,6 +1,5 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
-import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import type { Observations } from '../engine/observations.ts'
 import * as sent from './calls.ts'
 import * as histories from './item-histories.ts'
@@ -10,25 +9,11 @@ import { SETTLED, uuidOf } from './time-and-money.ts'
 
 export type ObservationIndex = ReturnType<typeof indexObservations>
 
-type BatchLine = { item: raw.RawLine; batch: string }
-
-export type DebitHistory = histories.History<raw.RawDebit> & {
-  uuid: string
-  entries: readonly raw.Entry[]
-  createdAt: number
-  lines: readonly BatchLine[]
-  exceptions: readonly raw.RawException[]
-}
+export type DebitHistory = ReturnType<typeof debitsIn>[number]
 
 export type BatchHistory = histories.History<raw.RawBatch>
 
-export type DeliveryHistory = histories.History<raw.RawDelivery> & {
-  key: string
-  attempts: readonly raw.RawAttempt[]
-  posts: readonly histories.ReceivedPost[]
-}
-
-type HistoryEvent = { key: string; provider: string; type: EventName; writtenAt: number }
+export type DeliveryHistory = ReturnType<typeof deliveriesIn>[number]
 
 const eventKey = (reference: string, n: number): string => `${reference}#${n}`
 
@@ -58,7 +43,7 @@ export const indexObservations = (observations: Observations) => {
   const { itemsOf, changesOf, historiesOf } = stored
   const exceptionsBy = Map.groupBy(itemsOf('exception'), ({ kind }) => CAUSES[kind])
   const exceptions = exceptionsBy.get('bank report') ?? []
-  const debits = debitsIn(stored, exceptions)
+  const debits = keyed(debitsIn(stored, exceptions), ({ item }) => item.reference)
   const batches = keyed(historiesOf('batch'), ({ item }) => item.id)
   const posts = histories.receivedPosts(observations.posts, setup.providers)
   const postsOf = Map.groupBy(posts, ({ reference, n }) => eventKey(reference, n))
@@ -133,13 +118,13 @@ const indexCalls = (observations: Observations, exceptions: readonly raw.RawExce
 const debitsIn = (
   { itemsOf, historiesOf }: histories.ItemHistories,
   exceptions: readonly raw.RawException[],
-): ReadonlyMap<string, DebitHistory> => {
+) => {
   const lines = itemsOf('lines').flatMap((chunk) =>
     raw.linesIn(chunk).map((item) => ({ item, batch: raw.ownerIn(chunk.pk) })),
   )
   const linesOf = Map.groupBy(lines, ({ item }) => item.reference)
   const exceptionsOf = Map.groupBy(exceptions, ({ reference }) => reference)
-  const debits = historiesOf('debit').map(({ item, changes }) => {
+  return historiesOf('debit').map(({ item, changes }) => {
     const { reference } = item
     const entries = raw.entriesOf(item)
     return {
@@ -148,13 +133,12 @@ const debitsIn = (
       exceptions: exceptionsOf.get(reference) ?? [],
     }
   })
-  return keyed(debits, ({ item }) => item.reference)
 }
 
 const deliveriesIn = (
   { itemsOf, deliveryHistories }: histories.ItemHistories,
   postsOf: ReadonlyMap<string, histories.ReceivedPost[]>,
-): DeliveryHistory[] => {
+) => {
   const attemptsOf = Map.groupBy(itemsOf('attempt'), ({ pk, n }) => eventKey(raw.ownerIn(pk), n))
   return deliveryHistories().map(({ item, changes }) => {
     const key = eventKey(item.reference, item.n)
@@ -174,7 +158,7 @@ const feedsIn = ({ itemsOf }: histories.ItemHistories): Map<string, Set<string>>
 const eventsIn = (
   debits: ReadonlyMap<string, DebitHistory>,
   batches: ReadonlyMap<string, BatchHistory>,
-): HistoryEvent[] => [
+) => [
   ...[...debits.values()].flatMap(({ item: { provider, reference }, entries }) =>
     entries.map(({ type, writtenAt }, n) => {
       return { key: eventKey(reference, n), provider, type, writtenAt }

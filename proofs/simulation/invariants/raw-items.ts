@@ -4,6 +4,7 @@ import type { ExceptionKind, ReportException } from '../../../shared/domain/debi
 import type { DebitEventName, Status } from '../../../shared/domain/debits/lifecycle.ts'
 import type { Refund } from '../../../shared/domain/debits/refund.ts'
 import type { Batch } from '../../../shared/domain/settlement/batch.ts'
+import type { Funding } from '../../../shared/domain/settlement/funding.ts'
 import type { Attempt } from '../../../shared/domain/webhooks/attempt.ts'
 import type { Delivery } from '../../../shared/domain/webhooks/delivery.ts'
 
@@ -66,6 +67,8 @@ export type RawBatch = Item & Stored<Batch>
 export type RawException = Item & Stored<ReportException> & { kind: ExceptionKind }
 
 export type RawRefund = Item & Stored<Refund>
+
+export type RawFunding = Item & Stored<Funding>
 
 /** Returns the name for the customer: a provider of an earlier release has only its id. */
 export const payeeOf = (item: { provider: string; providerName?: string }): string =>
