@@ -5,13 +5,13 @@ import type { Command } from '../../../sandbox/aws/sdk.ts'
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import type { QueueName } from '../../../shared/queues/messages.ts'
 import type { Effects } from '../engine/effects.ts'
-import { type Engine, randomOfFault } from '../engine/faults.ts'
+import { type Engine, type FaultName, randomOfFault } from '../engine/faults.ts'
 import { type Observations, subjectsIn } from '../engine/observations.ts'
 import type { Run } from '../engine/warm-functions.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, midnightAfter } from '../invariants/time-and-money.ts'
 import type { Stage } from '../scenario/restore.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import { bucketCalls, queueCalls, schedulerCalls, secretCalls } from './calls.ts'
+import { bucketCalls, type Calls, queueCalls, schedulerCalls, secretCalls } from './calls.ts'
 import { newPeriods, tableOutage } from './lasting.ts'
 import { callBy } from './releases.ts'
 import { newSweepSchedule } from './sweep-schedule.ts'
@@ -43,13 +43,14 @@ const conditionsOf = ({ clock, random, faults, effects, scenario, repairs }: Dep
     const stop = period(name)
     return { ...stop, shard: stop.random.below(shards) }
   })
+  const lateBy = (name: FaultName, about: string, most: number): number =>
+    faults.strikes(name, about) ? random.between(0, most) : 0
   return {
     copies: (queue, body) => {
       const about = `message ${queue} ${body}`
       if (effects.writer()?.name === 'sweep') repairs.push({ at: clock.now(), queue, body })
       if (faults.strikes('message lost', about) || faults.loses(queue)) return []
-      const late = faults.strikes('message late', about) ? random.between(0, 120_000) : 0
-      const delay = late + random.between(5, 60)
+      const delay = lateBy('message late', about, 2 * MINUTE_MS) + random.between(5, 60)
       if (faults.strikes('message days later', about))
         return [delay, delay + random.between(1, 3) * DAY_MS]
       if (!faults.strikes('message twice', about)) return [delay]
@@ -62,25 +63,23 @@ const conditionsOf = ({ clock, random, faults, effects, scenario, repairs }: Dep
     firings: (at, name) => {
       const about = `timer ${name}`
       if (faults.strikes('timer never', about) || faults.loses('timer')) return []
-      const late = faults.strikes('timer late', about) ? random.between(0, MINUTE_MS) : 0
-      const once = [at + late]
-      return faults.strikes('timer twice', about)
-        ? [...once, at + random.between(0, 2 * MINUTE_MS)]
-        : once
+      const once = at + lateBy('timer late', about, MINUTE_MS)
+      const isTwice = faults.strikes('timer twice', about)
+      return isTwice ? [once, at + random.between(0, 2 * MINUTE_MS)] : [once]
     },
     losesRecord: ({ before, after }) =>
       faults.strikes('record lost', `record ${(after ?? before)?.pk}`) || faults.loses('record'),
     shards,
     readDelay: (shard) => {
       const stopped = stops.map((stop) => (stop.shard === shard ? stop.rest('shard') : 0))
-      const late = faults.strikes('record late', 'shard') ? random.between(0, 120_000) : 0
+      const late = lateBy('record late', 'shard', 2 * MINUTE_MS)
       return Math.max(late, ...stopped) + random.between(20, 800)
     },
     repeatsFrom: (completed) =>
       completed > 0 && faults.strikes('record twice') ? random.below(completed) : completed,
     indexLag: (_, item) => {
       const about = `index ${item}`
-      const lag = faults.strikes('index late', about) ? random.between(0, MINUTE_MS) : 0
+      const lag = lateBy('index late', about, MINUTE_MS)
       const rest = lateIndex.rest(about)
       return rest === 0 ? lag : Math.min(rest, lateIndex.random.between(0, 10 * MINUTE_MS))
     },
@@ -183,7 +182,7 @@ export const newAws = (deps: Deps) => {
   const { perform } = services
   const faulty = { perform, effects, faults, random, clock }
   const toTable = tableCalls({ ...faulty, isOut: tableOutage(period) })
-  const calls: Record<string, (command: Command) => Promise<unknown>> = {
+  const calls: Calls = {
     ...queueCalls(faulty, period('queue outage').strikes),
     ...schedulerCalls(faulty),
     ...bucketCalls(faulty, (key) => reports.push({ at: clock.now(), key })),

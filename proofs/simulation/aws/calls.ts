@@ -19,7 +19,7 @@ const unavailable = (): Error =>
     $metadata: { httpStatusCode: 503 },
   })
 
-type Calls = Record<string, (command: Command) => Promise<unknown>>
+export type Calls = Record<string, (command: Command) => Promise<unknown>>
 
 const QUEUE_TAKES = [5, 20] as const
 

@@ -58,27 +58,20 @@ export type Post = {
   by?: number | undefined
 }
 
-export type BankPost = {
-  at: number
-  /** Where and by which secret the bank received it. */
-  url: string
-  secret: string
-  bank: string
+/** What a bank received: where, and signed by which secret. */
+type Received = { at: number; url: string; secret: string; bank: string; by?: number | undefined }
+
+export type BankPost = Received & {
   path: '/submissions' | '/settlements' | '/refunds'
   idempotencyKey: string
   body: Record<string, unknown>
   /** Whether the bank acted on it: the idempotency key was new. */
   effective: boolean
   verdict: PayoutResult['kind'] | 'accepted' | 'nothing'
-  by?: number | undefined
 }
 
 /** One query to a bank: of a status, or of the account of a number that is unknown here. */
-export type BankQuery = {
-  at: number
-  url: string
-  secret: string
-  bank: string
+export type BankQuery = Received & {
   /** The uuid or phone number of the request. */
   uuid: string
   /** `none`: no usable one. */
@@ -89,7 +82,6 @@ export type BankQuery = {
   account?: string
   /** The fee of a completion, as the bank wrote it. */
   fee?: string | number
-  by?: number | undefined
 }
 
 /** Money that a bank moved, as its own books have it. */

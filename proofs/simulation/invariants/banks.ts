@@ -1,4 +1,5 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
+import type { ApiCall } from '../engine/observations.ts'
 import { codeIn, fieldsOf, isAccepted, isReplay, membersOf } from './calls.ts'
 import type { ObservationIndex } from './observation-index.ts'
 import { ownerIn } from './raw-items.ts'
@@ -110,12 +111,10 @@ const outagesRefuseCharges: Check = (index, report) => {
     const states = statesIn(periods(bank), from, reply.at)
     const settings = index.timeline.during('whenDown', bank, from, reply.at)
     const mayRefuse = states.includes('down') && settings.includes('refuse')
-    const mayAccept = [
-      states.some((state) => state !== 'down'),
-      settings.some((one) => one !== 'refuse'),
-    ].some(Boolean)
+    const mustRefuse =
+      states.every((state) => state === 'down') && settings.every((one) => one === 'refuse')
     if (isRefused && !mayRefuse) report(bank, 'refused a charge, but it was not down')
-    if (isAccepted(call) && !isReplay(reply) && !mayAccept)
+    if (isAccepted(call) && !isReplay(reply) && mustRefuse)
       report(bank, 'took a charge while it was down')
   }
 }
@@ -133,22 +132,21 @@ const chargesIn = ({ observations: { calls }, startOf }: ObservationIndex) =>
 const MISS_MS = 10 * MINUTE_MS
 const NO_ACCOUNT = 1404
 
-/** Returns the queries about a number that one invocation sent. */
-const lookupsIn = ({ queries }: ObservationIndex) => {
-  const byInvocation = Map.groupBy(queries, ({ by }) => by)
-  return (by: number | undefined, bank: unknown, phone: unknown) =>
-    (byInvocation.get(by) ?? []).filter((one) => one.bank === bank && one.uuid === phone)
+/** Returns the queries about the number of a charge that its invocation sent to its bank. */
+const lookupsOf = (call: ApiCall, { queriesOf }: ObservationIndex) => {
+  const { phone_number: phone, bank_identifier: bank } = fieldsOf(call)
+  const all = queriesOf.get(String(phone)) ?? []
+  return all.filter((one) => one.by === call.invocation && one.bank === bank)
 }
 
 /** A charge adds the account that its own bank has for its number. */
 const accountsAreOfTheirBank: Check = (index, report) => {
-  const lookups = lookupsIn(index)
   for (const { before, after, by } of index.observations.changes) {
     const call = index.callBy.get(by?.invocation ?? 0)
     if (after?.entity !== 'account' || call?.name !== 'charge') continue
     const { phone_number: phone, bank_identifier: bank } = fieldsOf(call)
     const isOfCharge = ownerIn(after.pk) === phone && ownerIn(after.sk) === bank
-    const isFound = lookups(by?.invocation, bank, phone).some(
+    const isFound = lookupsOf(call, index).some(
       ({ answer, account }) => answer === 'found' && account === after.accountNumber,
     )
     if (before || !isOfCharge || !isFound) report(after.pk, 'has an account that its bank lacks')
@@ -183,13 +181,12 @@ const missesLast: Check = (index, report) => {
 /** A charge gets the published reply, and asks only if it must. */
 const unknownNumbersAreAnswered: Check = (index, report) => {
   const { isHealthy, endpoints, skew } = index.setup
-  const lookups = lookupsIn(index)
   const misses = missesIn(index)
   for (const { call, reply, bank, phone, since } of chargesIn(index)) {
     if (!endpoints.includes(bank)) continue
     const settings = index.timeline.recent('accountLookup', bank, since, reply.at)
     const numbers = index.timeline.during('customer', `${phone} ${bank}`, since, reply.at)
-    const isAsked = lookups(call.invocation, bank, phone).length > 0
+    const isAsked = lookupsOf(call, index).length > 0
     const isRefused = codeIn(membersOf(reply.body)) === NO_ACCOUNT
     const isMissed = misses
       .get(`${bank} ${phone}`)
