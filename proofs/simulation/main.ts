@@ -39,8 +39,7 @@ if (values.kinds) {
   printTables(each)
 } else if (values.trace || values.lives || values.without) {
   const { drawScenario } = await import('./scenario/scenario.ts')
-  const { reduceScenario } = await import('./shrink.ts')
-  const { replay } = await import('./check.ts')
+  const { reduceScenario, replay } = await import('./check.ts')
   const scenario = reduceScenario(drawScenario(seed, each, kind), {
     ...(values.lives ? { scripts: values.lives.split(',').map(Number) } : {}),
     ...(values.without ? { without: values.without.split(',') } : {}),

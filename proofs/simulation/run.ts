@@ -31,12 +31,9 @@ import { invokeCalls, newOperators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
 import { newSettings } from './scenario/change-settings.ts'
 import { newClients } from './scenario/clients.ts'
-import { eraseCustomers } from './scenario/erasures.ts'
 import * as fixtures from './scenario/fixtures.ts'
-import { startNights } from './scenario/nights.ts'
-import { startRemittances } from './scenario/remittances.ts'
-import { newRestore, newStage } from './scenario/restore.ts'
-import { newRounds } from './scenario/rounds.ts'
+import { startNights, startRounds } from './scenario/nights.ts'
+import { eraseCustomers, newRestore, newStage } from './scenario/restore.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import { seedOfSizes, setupOf } from './scenario/setup.ts'
 
@@ -85,19 +82,17 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   for (const script of scenario.scripts) void clients.start(script)
   startNights(scenario, { clock, random, faults, operators })
   void newSettings({ api, operators, secrets: aws.secrets }).start(scenario.changes)
-  newRounds({ api, operators, books }).start(scenario)
-  startRemittances(scenario, { api, operators, books })
+  startRounds(scenario, { api, operators, books })
   const { restoreTable } = aws
   void newRestore({ api, operators, clients, stage, restoreTable }).start(scenario)
   clock.at(scenario.healAt, faults.heal)
-  const step = (until: number) => runUntil(until, clock, { reports: () => writers.size })
-  const steps = await step(scenario.endAt)
+  const steps = await runUntil(scenario.endAt, clock, writers)
   // Copied: the erasures are not among the calls and changes of the run.
   const observed = copied({ ...lists, books: books.entries, changes: aws.changes })
   const ended = { items: aws.items(), invocations: new Map(invocations), setup: setupOf(scenario) }
   const erasures: seen.Erasure[] = []
   void eraseCustomers(scenario, { api, operators, ...aws }, erasures)
-  if (scenario.erases) await step(scenario.endAt + ERASURE_MS)
+  if (scenario.erases) await runUntil(scenario.endAt + ERASURE_MS, clock, writers)
   await closeConnections()
   const observations: Observations = { ...observed, ...ended, erasures }
   return {
@@ -151,9 +146,10 @@ const recordedRun = (
 ): Run => {
   const callWorker = startWorkers()
   return async (name, event, onStart) => {
-    const payments = name === 'process-batch' ? subjectsIn(event) : ''
-    const repeated = repeatedIn(event)
-    const record = { name, startedAt: clock.now(), isFinished: false, payments, repeated }
+    const record = {
+      ...{ name, startedAt: clock.now(), isFinished: false, repeated: repeatedIn(event) },
+      payments: name === 'process-batch' ? subjectsIn(event) : '',
+    }
     if (streaming.has(name)) writers.add(record)
     let own = 0
     const result = await workers.run(name, timeoutOf(name), () => {
@@ -219,17 +215,18 @@ const idle = async (reports: number): Promise<void> => {
   }
 }
 
+/** @param writers the invocations that may stream a report now */
 const runUntil = async (
   endAt: number,
   clock: SteppedClock,
-  { reports }: { reports: () => number },
+  writers: ReadonlySet<unknown>,
 ): Promise<number> => {
   let steps = 0
-  await idle(reports())
+  await idle(writers.size)
   while (clock.step(endAt)) {
     steps += 1
     if (steps > STEPS_MAX) throw new Error('The run never becomes idle')
-    await idle(reports())
+    await idle(writers.size)
   }
   return steps
 }

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { newProgress } from '../../commands/terminal/progress.ts'
-import { type CheckedRun, replay } from './check.ts'
+import { type CheckedRun, type Replayed, reduceScenario, replay, shrink } from './check.ts'
 import type { Task, TaskResult } from './crash-points/worker.ts'
 import { faults } from './engine/faults.ts'
 import { kinds } from './scenario/kinds.ts'
 import { drawScenario, HEALTHY_SHARE } from './scenario/scenario.ts'
-import { type Replayed, reduceScenario, shrink } from './shrink.ts'
 import { print, printVerdict, violationLine } from './terminal.ts'
 import { performTasks } from './worker-pool.ts'
 
@@ -53,11 +52,10 @@ const printCounts = (
 }
 
 const printFailed = async (
-  { seed, lines, isShrinkable }: Failed,
+  { seed, isShrinkable }: Failed,
   { each, kind }: Size,
   isFirst: boolean,
 ) => {
-  for (const line of lines.slice(0, 10)) print(`seed ${seed}: ${line}`)
   const command = `npm run simulate -- --seed ${seed} --each ${each}${kind ? ` --scenario '${kind}'` : ''}`
   if (!isFirst || !isShrinkable) return print(`  replay: ${command} --lifecycles ${each}`)
   const reduction = await shrink({ seed, each, kind })
@@ -131,6 +129,9 @@ export const simulate = async (size: Size, workers: number): Promise<number> => 
   const digest = createHash('sha256')
   for (const { seed, digest: own } of all) digest.update(`${seed} ${own}\n`)
   print(`trace of all: ${digest.digest('hex')}`)
+  // The search for the smallest run takes minutes.
+  for (const { seed, lines } of failed)
+    for (const line of lines.slice(0, 10)) print(`seed ${seed}: ${line}`)
   for (const one of failed) await printFailed(one, size, one === failed[0])
   printVerdict(failed.length === 0)
   return failed.length === 0 ? 0 : 1

@@ -1,18 +1,17 @@
 import { jobNames, type RecurringQueue } from '../../../infra/definitions/jobs.ts'
 import { newAws as newServices, type Aws as Services } from '../../../sandbox/aws/aws.ts'
-import type { SteppedClock } from '../../../sandbox/aws/clock.ts'
 import type { Conditions } from '../../../sandbox/aws/conditions.ts'
 import type { Command } from '../../../sandbox/aws/sdk.ts'
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import type { QueueName } from '../../../shared/queues/messages.ts'
 import type { Effects } from '../engine/effects.ts'
-import { type Faults, randomOfFault } from '../engine/faults.ts'
+import { type Engine, type FaultName, randomOfFault } from '../engine/faults.ts'
 import { type Observations, subjectsIn } from '../engine/observations.ts'
-import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, midnightAfter } from '../invariants/time-and-money.ts'
 import type { Stage } from '../scenario/restore.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import { bucketCalls, queueCalls, schedulerCalls, secretCalls } from './calls.ts'
+import { bucketCalls, type Calls, queueCalls, schedulerCalls, secretCalls } from './calls.ts'
 import { newPeriods, tableOutage } from './lasting.ts'
 import { callBy } from './releases.ts'
 import { newSweepSchedule } from './sweep-schedule.ts'
@@ -20,15 +19,9 @@ import { tableCalls } from './table-calls.ts'
 
 /** The in-memory AWS, with the faults of a scenario. */
 
-const DAY_MS = 86_400_000
-const MINUTE_MS = 60_000
-
 const TABLE = 'simulated'
 
-type Deps = {
-  clock: SteppedClock
-  random: Random
-  faults: Faults
+type Deps = Engine & {
   effects: Effects
   scenario: Scenario
   run: Run
@@ -50,13 +43,14 @@ const conditionsOf = ({ clock, random, faults, effects, scenario, repairs }: Dep
     const stop = period(name)
     return { ...stop, shard: stop.random.below(shards) }
   })
+  const lateBy = (name: FaultName, about: string, most: number): number =>
+    faults.strikes(name, about) ? random.between(0, most) : 0
   return {
     copies: (queue, body) => {
       const about = `message ${queue} ${body}`
       if (effects.writer()?.name === 'sweep') repairs.push({ at: clock.now(), queue, body })
       if (faults.strikes('message lost', about) || faults.loses(queue)) return []
-      const late = faults.strikes('message late', about) ? random.between(0, 120_000) : 0
-      const delay = late + random.between(5, 60)
+      const delay = lateBy('message late', about, 2 * MINUTE_MS) + random.between(5, 60)
       if (faults.strikes('message days later', about))
         return [delay, delay + random.between(1, 3) * DAY_MS]
       if (!faults.strikes('message twice', about)) return [delay]
@@ -69,25 +63,23 @@ const conditionsOf = ({ clock, random, faults, effects, scenario, repairs }: Dep
     firings: (at, name) => {
       const about = `timer ${name}`
       if (faults.strikes('timer never', about) || faults.loses('timer')) return []
-      const late = faults.strikes('timer late', about) ? random.between(0, MINUTE_MS) : 0
-      const once = [at + late]
-      return faults.strikes('timer twice', about)
-        ? [...once, at + random.between(0, 2 * MINUTE_MS)]
-        : once
+      const once = at + lateBy('timer late', about, MINUTE_MS)
+      const isTwice = faults.strikes('timer twice', about)
+      return isTwice ? [once, at + random.between(0, 2 * MINUTE_MS)] : [once]
     },
     losesRecord: ({ before, after }) =>
       faults.strikes('record lost', `record ${(after ?? before)?.pk}`) || faults.loses('record'),
     shards,
     readDelay: (shard) => {
       const stopped = stops.map((stop) => (stop.shard === shard ? stop.rest('shard') : 0))
-      const late = faults.strikes('record late', 'shard') ? random.between(0, 120_000) : 0
+      const late = lateBy('record late', 'shard', 2 * MINUTE_MS)
       return Math.max(late, ...stopped) + random.between(20, 800)
     },
     repeatsFrom: (completed) =>
       completed > 0 && faults.strikes('record twice') ? random.below(completed) : completed,
     indexLag: (_, item) => {
       const about = `index ${item}`
-      const lag = faults.strikes('index late', about) ? random.between(0, MINUTE_MS) : 0
+      const lag = lateBy('index late', about, MINUTE_MS)
       const rest = lateIndex.rest(about)
       return rest === 0 ? lag : Math.min(rest, lateIndex.random.between(0, 10 * MINUTE_MS))
     },
@@ -108,22 +100,16 @@ const NIGHTLY: Record<Exclude<RecurringQueue, 'sweeps'>, readonly number[]> = {
 const nightly = Object.entries(NIGHTLY) as [keyof typeof NIGHTLY, readonly number[]][]
 
 const startNights = ({ clock, faults, scenario }: Deps, fire: (queue: QueueName) => void): void => {
-  for (
-    let day = Math.floor(scenario.startAt / DAY_MS) + 1;
-    day * DAY_MS < scenario.endAt;
-    day += 1
-  ) {
+  for (let night = midnightAfter(scenario.startAt); night < scenario.endAt; night += DAY_MS) {
     let isMissed = false
-    clock.at(day * DAY_MS, () => {
+    clock.at(night, () => {
       isMissed = faults.strikes('night missed')
     })
-    for (const [queue, times] of nightly) {
-      for (const minutes of times) {
-        clock.at(day * DAY_MS + minutes * MINUTE_MS, () => {
+    for (const [queue, times] of nightly)
+      for (const minutes of times)
+        clock.at(night + minutes * MINUTE_MS, () => {
           if (!isMissed || queue !== 'settlement-runs') fire(queue)
         })
-      }
-    }
   }
 }
 
@@ -139,7 +125,7 @@ const changedAfter = (changes: readonly Change[], at: number) => {
   return Array.from(touched, ([key, { pk, sk }]) => ({ Key: { pk, sk }, Item: kept.get(key) }))
 }
 
-const EXPIRY_EACH_MS = 6 * 60 * MINUTE_MS
+const EXPIRY_EACH_MS = 6 * HOUR_MS
 
 /** Removes expired items up to 48 hours after their expiry. */
 const startExpiry = ({ clock, faults, scenario }: Deps, remove: (at: number) => void): void => {
@@ -196,8 +182,8 @@ export const newAws = (deps: Deps) => {
   const { perform } = services
   const faulty = { perform, effects, faults, random, clock }
   const toTable = tableCalls({ ...faulty, isOut: tableOutage(period) })
-  const calls: Record<string, (command: Command) => Promise<unknown>> = {
-    ...queueCalls({ ...faulty, isOut: period('queue outage').strikes }),
+  const calls: Calls = {
+    ...queueCalls(faulty, period('queue outage').strikes),
     ...schedulerCalls(faulty),
     ...bucketCalls(faulty, (key) => reports.push({ at: clock.now(), key })),
     ...secretCalls(faulty, period('key store outage'), period('sealing key missing')),

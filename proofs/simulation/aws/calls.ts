@@ -2,104 +2,99 @@ import type { Aws } from '../../../sandbox/aws/aws.ts'
 import { queueIn, type SendBatchInput } from '../../../sandbox/aws/queues.ts'
 import type { Command } from '../../../sandbox/aws/sdk.ts'
 import type { Effects } from '../engine/effects.ts'
-import type { Faults } from '../engine/faults.ts'
+import type { Engine } from '../engine/faults.ts'
 import { currentInvocation } from '../engine/invocations.ts'
-import type { Random } from '../engine/random.ts'
-import { timedOut, unavailable } from './failures.ts'
 import type { Period } from './lasting.ts'
 
 /** Calls to SQS, Scheduler, S3 and Secrets Manager, and their failures. */
 
-export type FaultyCalls = {
-  perform: Aws['perform']
-  effects: Effects
-  faults: Faults
-  random: Random
-}
+export type FaultyCalls = Engine & { perform: Aws['perform']; effects: Effects }
 
-type Calls = Record<string, (command: Command) => Promise<unknown>>
+export const timedOut = (): Error =>
+  Object.assign(new Error('socket hang up'), { name: 'TimeoutError', $metadata: {} })
+
+const unavailable = (): Error =>
+  Object.assign(new Error('Service is not available'), {
+    name: 'ServiceUnavailable',
+    $metadata: { httpStatusCode: 503 },
+  })
+
+export type Calls = Record<string, (command: Command) => Promise<unknown>>
 
 const QUEUE_TAKES = [5, 20] as const
 
-export const queueCalls = ({
-  perform,
-  effects,
-  faults,
-  random,
-  isOut,
-}: FaultyCalls & { isOut: () => boolean }): Calls => {
-  const sending = (name: string, send: () => unknown): Promise<unknown> =>
-    effects.call({ name, changes: true, takes: QUEUE_TAKES }, () => {
+export const queueCalls = (
+  { perform, effects, faults, random }: FaultyCalls,
+  isOut: () => boolean,
+): Calls => {
+  const call = (name: string, act: () => unknown, changes = true) =>
+    effects.call({ name, changes, takes: QUEUE_TAKES }, act)
+
+  const send = (queue: unknown, bodies: unknown, act: () => unknown) =>
+    call(`send ${queueIn(String(queue))} ${bodies}`, () => {
       if (isOut()) throw unavailable()
       if (faults.strikes('queue unreachable')) throw timedOut()
-      const output = send()
+      const output = act()
       if (faults.strikes('queue result unknown')) throw timedOut()
       return output
     })
 
   /** Rejects half of the batch, if that fault strikes. */
   const sendBatch = (input: SendBatchInput): unknown => {
-    const send = (entries: SendBatchInput['Entries']) =>
+    const sendAll = (entries: SendBatchInput['Entries']) =>
       perform('SendMessageBatchCommand', { ...input, Entries: entries })
-    if (!faults.strikes('queue takes a part')) return send(input.Entries)
+    if (!faults.strikes('queue takes a part')) return sendAll(input.Entries)
     const first = random.below(2)
     const Entries = input.Entries.filter((_, index) => index % 2 !== first)
-    if (Entries.length > 0) send(Entries)
+    if (Entries.length > 0) sendAll(Entries)
     const Failed = input.Entries.filter((entry) => !Entries.includes(entry))
     return { Failed: Failed.map(({ Id }) => ({ Id })) }
   }
 
+  const usual = ({ constructor: { name }, input }: Command) =>
+    call(name, () => perform(name, input))
+
   return {
-    SendMessageCommand: (command) =>
-      sending(`send ${queueIn(String(command.input.QueueUrl))} ${command.input.MessageBody}`, () =>
-        perform(command.constructor.name, command.input),
-      ),
+    SendMessageCommand: ({ constructor: { name }, input }) =>
+      send(input.QueueUrl, input.MessageBody, () => perform(name, input)),
     SendMessageBatchCommand: (command) => {
       const input = command.input as SendBatchInput
       const bodies = input.Entries.map(({ MessageBody }) => MessageBody).join(' ')
-      return sending(`send ${queueIn(input.QueueUrl)} ${bodies}`, () => sendBatch(input))
+      return send(input.QueueUrl, bodies, () => sendBatch(input))
     },
-    ...Object.fromEntries(
-      ['ReceiveMessageCommand', 'DeleteMessageBatchCommand', 'GetQueueAttributesCommand'].map(
-        (name) => [
-          name,
-          ({ input }: Command) =>
-            effects.call({ name, changes: true, takes: QUEUE_TAKES }, () => perform(name, input)),
-        ],
-      ),
-    ),
-    ChangeMessageVisibilityCommand: (command) =>
-      effects.call({ name: 'hide', changes: false, takes: QUEUE_TAKES }, () => {
+    ReceiveMessageCommand: usual,
+    DeleteMessageBatchCommand: usual,
+    GetQueueAttributesCommand: usual,
+    ChangeMessageVisibilityCommand: ({ constructor: { name }, input }) => {
+      const hide = () => {
         if (isOut()) throw unavailable()
-        return perform(command.constructor.name, command.input)
-      }),
+        return perform(name, input)
+      }
+      return call('hide', hide, false)
+    },
   }
 }
 
 export const schedulerCalls = ({ perform, effects, faults }: FaultyCalls): Calls => ({
-  CreateScheduleCommand: (command) => {
-    const name = `schedule ${command.input.Name}`
-    return effects.call({ name, changes: true, takes: [10, 60] }, () => {
+  CreateScheduleCommand: ({ constructor: { name }, input }) =>
+    effects.call({ name: `schedule ${input.Name}`, changes: true, takes: [10, 60] }, () => {
       if (faults.strikes('scheduler unreachable')) throw timedOut()
-      perform(command.constructor.name, command.input)
+      perform(name, input)
       if (faults.strikes('schedule result unknown')) throw timedOut()
       return {}
-    })
-  },
+    }),
 })
 
 export const bucketCalls = (
   { perform, effects, faults }: FaultyCalls,
   onWrite: (key: string) => void,
 ): Calls => ({
-  PutObjectCommand: (command) => {
-    const name = `report ${command.input.Key}`
-    return effects.call({ name, changes: true, takes: [20, 90] }, () => {
+  PutObjectCommand: ({ constructor: { name }, input }) =>
+    effects.call({ name: `report ${input.Key}`, changes: true, takes: [20, 90] }, () => {
       if (faults.strikes('report not written')) throw unavailable()
-      onWrite(String(command.input.Key))
-      return perform(command.constructor.name, command.input)
-    })
-  },
+      onWrite(String(input.Key))
+      return perform(name, input)
+    }),
 })
 
 /** A key is in the cache of a function at almost every call, so that it takes no time. */

@@ -3,8 +3,6 @@ import { queueNames } from '../../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../../shared/runtime.ts'
 
 /** The environment variables of a deployment; set before any function is loaded. */
-export const REFERENCE_PREFIX = 'DCS'
-
 Object.assign(process.env, {
   AWS_REGION: 'eu-west-1',
   AWS_ACCESS_KEY_ID: 'simulated',
@@ -15,7 +13,7 @@ Object.assign(process.env, {
   SANDBOX_BANK: 'true',
   RETAIN_YEARS: '7',
   TABLE_NAME: 'simulated',
-  REFERENCE_PREFIX,
+  REFERENCE_PREFIX: 'DCS',
   CLAIMED_OPERATORS: 'true',
   REPORTS_BUCKET: 'simulated',
   AUDIT_BUCKET: 'simulated-audit',

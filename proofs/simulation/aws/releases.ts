@@ -2,7 +2,8 @@ import type { Command } from '../../../sandbox/aws/sdk.ts'
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import { currentInvocation, WORKERS } from '../engine/invocations.ts'
 import type { Release } from '../engine/observations.ts'
-import { LATER } from '../invariants/releases.ts'
+import { LATER } from '../invariants/operations.ts'
+
 import laterMembers from './later-members.json' with { type: 'json' }
 
 /** One worker in three of each function is of the release before or after, during a rollout. */

@@ -1,9 +1,12 @@
-import type { Clock } from '../../../sandbox/aws/clock.ts'
+import {
+  ProvisionedThroughputExceededException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb'
 import type { Command } from '../../../sandbox/aws/sdk.ts'
-import type { Outgoing } from '../engine/effects.ts'
 import { currentInvocation } from '../engine/invocations.ts'
-import type { FaultyCalls } from './calls.ts'
-import { conflicting, throttled, throttledTransaction, timedOut } from './failures.ts'
+import type { Random } from '../engine/random.ts'
+import { type FaultyCalls, timedOut } from './calls.ts'
 
 const READS = /^(?:Get|BatchGet|Query|Scan|TransactGet)/
 
@@ -12,42 +15,48 @@ const SHORT_PAGE = 3
 /** The time until the SDK detects a lost call; it retries once. */
 const LOST_CALL_MS = 2_000
 
-type Deps = FaultyCalls & { clock: Clock; isOut: (input: object) => boolean }
+const throttled = (): Error =>
+  new ProvisionedThroughputExceededException({ $metadata: {}, message: 'Too many requests' })
 
-type Keyed = { Key?: { pk: string; sk: string }; Item?: { pk: string; sk: string } }
-type Written = { Put?: Keyed; Update?: Keyed; Delete?: Keyed; ConditionCheck?: Keyed }
+const cancelled = (writes: number, position: number, Code: string): Error =>
+  new TransactionCanceledException({
+    $metadata: {},
+    message: 'Transaction cancelled',
+    CancellationReasons: Array.from({ length: writes }, (_, index) => ({
+      Code: index === position ? Code : 'None',
+    })),
+  })
 
-const keyIn = ({ Key, Item }: Keyed): string => {
-  const key = Key ?? Item
-  return key ? `${key.pk} ${key.sk}` : ''
-}
+const conflicting = (writes: number | undefined, random: Random): Error =>
+  writes === undefined
+    ? new TransactionConflictException({ $metadata: {}, message: 'Transaction is ongoing' })
+    : cancelled(writes, random.below(writes), 'TransactionConflict')
 
-type KeysByTable = Record<string, { Keys: readonly object[] }>
+const throttledTransaction = (writes: number, random: Random): Error =>
+  cancelled(writes, random.below(writes), 'ThrottlingError')
+
+type Deps = FaultyCalls & { isOut: (input: object) => boolean }
+
+type Keyed = Partial<Record<'Key' | 'Item', { pk: string; sk: string }>>
+type Input = Record<string, unknown> & Keyed & { TransactItems?: Record<string, Keyed>[] }
 
 /** Returns the keys of a call, for the trace. */
-const subjectOf = (input: Record<string, unknown>): string => {
-  const writes = input.TransactItems as Written[] | undefined
-  if (!writes) return keyIn(input as Keyed)
-  return writes
-    .map(({ Put, Update, Delete, ConditionCheck }) =>
-      keyIn(Put ?? Update ?? Delete ?? ConditionCheck ?? {}),
-    )
+const subjectOf = (input: Input): string =>
+  (input.TransactItems ?? [{ input }])
+    .flatMap((write) => Object.values(write).slice(0, 1))
+    .map(({ Item, Key = Item }) => (Key ? `${Key.pk} ${Key.sk}` : ''))
     .join(', ')
-}
-
-/** The SDK gives a transaction a token, which its retry repeats. */
-const withToken = (name: string, input: Record<string, unknown>, token: string) =>
-  name === 'TransactWriteCommand' ? { ClientRequestToken: token, ...input } : input
 
 export const tableCalls = ({ perform: run, effects, faults, random, clock, isOut }: Deps) => {
   /** Returns a part of the result, as DynamoDB does for a long one. */
-  const inPart = (name: string, input: Record<string, unknown>): object | undefined => {
+  const inPart = (name: string, input: Input): object | undefined => {
     if (name === 'QueryCommand' && faults.strikes('page cut short')) {
       const limit = Number(input.Limit ?? SHORT_PAGE)
       return run(name, { ...input, Limit: Math.min(limit, 1 + random.below(SHORT_PAGE)) })
     }
     if (name !== 'BatchGetCommand') return undefined
-    const [[table = '', request] = []] = Object.entries(input.RequestItems as KeysByTable)
+    const requests = input.RequestItems as Record<string, { Keys: readonly object[] }>
+    const [[table = '', request] = []] = Object.entries(requests)
     if (!request || request.Keys.length < 2 || !faults.strikes('read in part')) return undefined
     const count = 1 + random.below(request.Keys.length - 1)
     const [read, unprocessed] = [request.Keys.slice(0, count), request.Keys.slice(count)]
@@ -57,23 +66,23 @@ export const tableCalls = ({ perform: run, effects, faults, random, clock, isOut
 
   let repeats = 0
 
-  const happen = (name: string, sent: Record<string, unknown>): unknown => {
+  const happen = (name: string, sent: Input): unknown => {
     let input = sent
-    const writes = (input.TransactItems as unknown[] | undefined)?.length
+    const writes = input.TransactItems?.length
     const isWrite = !READS.test(name)
     const isBySweep = isWrite && effects.acting()?.worker.name === 'sweep'
-    if (
+    const isThrottled =
       isOut(input) ||
       faults.strikes('table throttled') ||
       (isBySweep && faults.strikes('sweep throttled'))
-    ) {
-      throw writes && isWrite ? throttledTransaction(writes, random) : throttled()
-    }
+    if (isThrottled) throw writes && isWrite ? throttledTransaction(writes, random) : throttled()
     if (isWrite && faults.strikes('table conflict')) throw conflicting(writes, random)
     if (faults.strikes('table unreachable')) throw timedOut()
     if (isWrite && faults.strikes('table call repeated')) {
       repeats += 1
-      input = withToken(name, sent, `repeat-${repeats}`)
+      // The SDK gives a transaction a token, which its retry repeats.
+      const token = { ClientRequestToken: `repeat-${repeats}` }
+      input = name === 'TransactWriteCommand' ? { ...token, ...sent } : sent
       try {
         run(name, input)
       } catch {
@@ -85,27 +94,19 @@ export const tableCalls = ({ perform: run, effects, faults, random, clock, isOut
     return output
   }
 
-  return (command: Command): Promise<unknown> => {
-    const { name } = command.constructor
-    const { input } = command
+  return ({ constructor: { name }, input }: Command): Promise<unknown> => {
     if (!currentInvocation())
       return effects.call({ name, changes: false, takes: [0, 0] }, () => run(name, input))
-    const outgoing: Outgoing = {
-      name: `${name} ${subjectOf(input)}`,
-      changes: !READS.test(name),
-      takes: [1, 8],
-    }
+    const changes = !READS.test(name)
+    const outgoing = { name: `${name} ${subjectOf(input)}`, changes, takes: [1, 8] } as const
     return effects
       .call(outgoing, () => happen(name, input))
       .catch((error: Error) =>
         error.name === 'TimeoutError'
-          ? later(clock, 2 * LOST_CALL_MS, error)
+          ? new Promise((_, reject) => {
+              clock.after(2 * LOST_CALL_MS, () => reject(error))
+            })
           : Promise.reject(error),
       )
   }
 }
-
-const later = (clock: Clock, milliseconds: number, error: Error): Promise<never> =>
-  new Promise((_, reject) => {
-    clock.after(milliseconds, () => reject(error))
-  })

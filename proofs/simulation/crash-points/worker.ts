@@ -66,11 +66,8 @@ const runShape = async ({ name, effect, pairs }: ShapeTask): Promise<ShapeResult
 
 const perform = async (task: Task): Promise<TaskResult> => {
   if (task.kind === 'shape') return { kind: 'shape', result: await runShape(task) }
-  const {
-    effects: _,
-    story: _story,
-    ...run
-  } = await checkScenario(drawScenario(task.seed, task.debits, task.scenario))
+  const scenario = drawScenario(task.seed, task.debits, task.scenario)
+  const { effects: _, story: _story, ...run } = await checkScenario(scenario)
   return { kind: 'run', run }
 }
 

@@ -1,7 +1,5 @@
-import type { Clock } from '../../../sandbox/aws/clock.ts'
-import type { FaultName, Faults } from './faults.ts'
+import type { Engine, FaultName } from './faults.ts'
 import { currentInvocation, type Invocation, never } from './invocations.ts'
-import type { Random } from './random.ts'
 import type { Trace } from './trace.ts'
 
 /**
@@ -15,13 +13,7 @@ export type Crash = { effect: number; when: 'before' | 'after' }
 /** A call, and whether it has an effect. `takes` is in milliseconds. */
 export type Outgoing = { name: string; changes: boolean; takes: readonly [number, number] }
 
-type Deps = {
-  clock: Clock
-  random: Random
-  faults: Faults
-  trace: Trace
-  crashes: readonly Crash[]
-}
+type Deps = Engine & { trace: Trace; crashes: readonly Crash[] }
 
 /** Functions with a fault that slows their calls, by up to so many milliseconds. */
 const SLOW: Record<string, readonly [FaultName, number]> = {

@@ -1,3 +1,4 @@
+import type { SteppedClock } from '../../../sandbox/aws/clock.ts'
 import { type Random, randomOf, seedOf } from './random.ts'
 
 /**
@@ -108,6 +109,9 @@ export type FaultName = keyof typeof faults
 export const faultNames = Object.keys(faults) as FaultName[]
 
 export type Faults = ReturnType<typeof newFaults>
+
+/** What decides when and how each thing of a run happens. */
+export type Engine = { clock: SteppedClock; random: Random; faults: Faults }
 
 /** The highest probability that the intensity can raise a fault to. */
 const PROBABILITY_MAX = 0.5

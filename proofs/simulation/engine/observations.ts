@@ -58,27 +58,20 @@ export type Post = {
   by?: number | undefined
 }
 
-export type BankPost = {
-  at: number
-  /** Where and by which secret the bank received it. */
-  url: string
-  secret: string
-  bank: string
+/** What a bank received: where, and signed by which secret. */
+type Received = { at: number; url: string; secret: string; bank: string; by?: number | undefined }
+
+export type BankPost = Received & {
   path: '/submissions' | '/settlements' | '/refunds'
   idempotencyKey: string
   body: Record<string, unknown>
   /** Whether the bank acted on it: the idempotency key was new. */
   effective: boolean
   verdict: PayoutResult['kind'] | 'accepted' | 'nothing'
-  by?: number | undefined
 }
 
 /** One query to a bank: of a status, or of the account of a number that is unknown here. */
-export type BankQuery = {
-  at: number
-  url: string
-  secret: string
-  bank: string
+export type BankQuery = Received & {
   /** The uuid or phone number of the request. */
   uuid: string
   /** `none`: no usable one. */
@@ -89,7 +82,6 @@ export type BankQuery = {
   account?: string
   /** The fee of a completion, as the bank wrote it. */
   fee?: string | number
-  by?: number | undefined
 }
 
 /** Money that a bank moved, as its own books have it. */
@@ -134,9 +126,25 @@ export type FeeSchedule = { basisPoints: number; fixed: number; minimum?: number
 
 export type Account = { bank: string; number: string; name: string }
 
-export type RunSetup = {
-  seed: number
-  referencePrefix: string
+/** The settings of a scenario that the invariants know as well. */
+export type StageSettings = {
+  /** Whether a second operator must approve guarded calls. */
+  approvals: boolean
+  /** The release of one worker in three; undefined: all have the same. */
+  otherRelease: Release | undefined
+  /** Whether a payout waits until the recorded remittances cover it. */
+  waitsForFunding: boolean
+  /** The stage's cap on the prompts of a customer; undefined: none. */
+  openPromptsMax: number | undefined
+  /** The banks that are asked for numbers that are unknown here, from the start. */
+  lookups: readonly string[]
+  /** The banks that pay on working days, from the start. */
+  workingBanks: readonly string[]
+  /** Whether banks act once on a key; otherwise on each POST. */
+  isIdempotent: boolean
+}
+
+export type RunSetup = StageSettings & {
   startedAt: number
   healedAt: number
   endedAt: number
@@ -148,22 +156,8 @@ export type RunSetup = {
   skew: number
   /** The longest time for which a function may use an old setting. */
   staleMs: number
-  /** Whether a second operator must approve guarded calls. */
-  approvals: boolean
-  /** The release of one worker in three; undefined: all have the same. */
-  otherRelease: Release | undefined
-  /** Whether a payout waits until the recorded remittances cover it. */
-  waitsForFunding: boolean
-  /** The stage's cap on the prompts of a customer; undefined: none. */
-  openPromptsMax: number | undefined
   /** The unwanted prompts of a provider's day that can ring an alarm. */
   unwantedPromptsLeast: number
-  /** The banks that are asked for numbers that are unknown here, from the start. */
-  lookups: readonly string[]
-  /** The banks that pay on working days, from the start. */
-  workingBanks: readonly string[]
-  /** Whether banks act once on a key; otherwise on each POST. */
-  isIdempotent: boolean
   isRestored: boolean
   /** Whether operators repair the debits of all days after the faults. */
   isRepaired: boolean

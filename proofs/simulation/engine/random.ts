@@ -9,12 +9,6 @@ export const draws = (seed: number): (() => number) => {
   }
 }
 
-export const mixed = <T>(all: readonly T[], random: () => number): T[] =>
-  all
-    .map((element) => ({ element, place: random() }))
-    .toSorted((a, b) => a.place - b.place)
-    .map(({ element }) => element)
-
 export type Random = ReturnType<typeof randomOf>
 
 export const randomOf = (seed: number) => {

@@ -2,21 +2,18 @@ import type { FailureCause } from '../../../shared/domain/webhooks/attempt.ts'
 import type { DeliveryStatus } from '../../../shared/domain/webhooks/delivery.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import { isEnd, isRevived, isSubscribed, REPAIRING } from './deliveries.ts'
-import type { Check, DeliveryHistory, ObservationIndex, Reporter } from './observation-index.ts'
-import type { ChangeOf, RawAttempt, RawDelivery } from './raw-items.ts'
+import type { Step } from './item-histories.ts'
+import type { DeliveryHistory, ObservationIndex } from './observation-index.ts'
+import type { RawAttempt, RawDelivery } from './raw-items.ts'
+import { type Checks, eachDelivery } from './rules.ts'
 import { SECOND_MS } from './time-and-money.ts'
 
-/** 16, 17: the times of attempts, and the responses that end them. */
+/** The times of attempts, and the responses that end them. */
 
 const CAP_SECONDS = 300
 
-const delaysAfter = (k: number, retryAfter: number): { least: number; most: number } => {
-  const base = 2 ** k
-  return {
-    least: Math.min(Math.max(base, retryAfter), CAP_SECONDS),
-    most: Math.min(Math.max(Math.floor(1.1 * base), retryAfter), CAP_SECONDS),
-  }
-}
+const postOf = ({ posts }: DeliveryHistory, { id }: RawAttempt) =>
+  posts.find((received) => received.id === id)?.post
 
 /** Returns the post of a recorded attempt, if its response was received. */
 const heardOf = ({ posts }: DeliveryHistory, { id, responseCode }: RawAttempt) =>
@@ -25,65 +22,54 @@ const heardOf = ({ posts }: DeliveryHistory, { id, responseCode }: RawAttempt) =
       received.id === id && received.post.responseReceived && received.post.code === responseCode,
   )?.post
 
-const attemptIn = ({ before, after }: ChangeOf<RawDelivery>): RawAttempt | undefined =>
+const attemptIn = ({ before, after }: Step<RawDelivery>): RawAttempt | undefined =>
   after?.last && after.attemptCount !== (before?.attemptCount ?? 0) ? after.last : undefined
 
-const postOf = ({ posts }: DeliveryHistory, { id }: RawAttempt) =>
-  posts.find((received) => received.id === id)?.post
-
-/**
- * Returns when the invocation of an attempt started, else when it posted. It may not have seen
- * later writes.
- */
+/** Returns when the invocation of an attempt started, else when it posted. It may not have seen later writes. */
 const startOf = (
-  change: ChangeOf<RawDelivery>,
+  { by }: Step<RawDelivery>,
   last: RawAttempt,
   record: DeliveryHistory,
   index: ObservationIndex,
-): number => index.startOf(change.by?.invocation, postOf(record, last)?.at ?? Date.parse(last.at))
+): number => index.startOf(by?.invocation, postOf(record, last)?.at ?? Date.parse(last.at))
 
-export const attemptsAreSpaced: Check = (index, report) => {
-  for (const record of index.deliveries.values()) {
-    for (const change of record.changes) checkDelay(record, change, report)
-    checkDueTimes(record, index, report)
-  }
-}
+const retriesHaveDelays = eachDelivery((record) =>
+  record.changes.map((change) => {
+    const { before, after } = change
+    const last = attemptIn(change)
+    if (!last || after?.status !== 'failed') return undefined
+    const endedAt = Date.parse(last.at) + last.milliseconds
+    const seconds = (Date.parse(after.nextAttemptAt ?? '') - endedAt) / SECOND_MS
+    const [base, retryAfter] = [2 ** last.number, heardOf(record, last)?.retryAfter ?? 0]
+    const [least = 0, most = 0] = [base, Math.floor(1.1 * base)].map((delay) =>
+      Math.min(Math.max(delay, retryAfter), CAP_SECONDS),
+    )
+    // The later time applies if two attempts end at once.
+    const isKept = before?.status === 'failed' && before.nextAttemptAt === after.nextAttemptAt
+    const isWrong = seconds < least || (seconds > most && !isKept)
+    return isWrong && `waits ${seconds} s after attempt ${last.number}`
+  }),
+)
 
-const checkDelay = (record: DeliveryHistory, change: ChangeOf<RawDelivery>, report: Reporter) => {
-  const { before, after } = change
-  const last = attemptIn(change)
-  if (!last || after?.status !== 'failed') return
-  const endedAt = Date.parse(last.at) + last.milliseconds
-  const seconds = (Date.parse(after.nextAttemptAt ?? '') - endedAt) / SECOND_MS
-  const { least, most } = delaysAfter(last.number, heardOf(record, last)?.retryAfter ?? 0)
-  // The later time applies if two attempts end at once.
-  const isKept = before?.status === 'failed' && before.nextAttemptAt === after.nextAttemptAt
-  if (seconds < least || (seconds > most && !isKept))
-    report(record.key, `waits ${seconds} s after attempt ${last.number}`)
-}
-
-const checkDueTimes = (record: DeliveryHistory, index: ObservationIndex, report: Reporter) => {
-  // Two invocations, each with its own clock offset.
-  const { skew } = index.observations.setup
+const attemptsFollowDueTimes = eachDelivery((record, index) => {
   // An attempt that was due may be in flight when another is requested.
   let due: number | undefined
   let setAt = 0
-  for (const change of record.changes) {
+  return record.changes.map((change) => {
     const last = attemptIn(change)
-    if (last) {
-      const startedAt = Math.min(Date.parse(last.at), postOf(record, last)?.at ?? Infinity)
-      // An attempt in flight may precede the new due time.
-      const isAfter = startOf(change, last, record, index) >= setAt
-      if (due !== undefined && isAfter && startedAt < due - 2 * skew)
-        report(record.key, `had attempt ${last.number} ${due - startedAt} ms before it was due`)
-      due = undefined
-    }
+    const earlier = due ?? Number.NEGATIVE_INFINITY
+    const at = last ? Math.min(Date.parse(last.at), postOf(record, last)?.at ?? Infinity) : Infinity
+    // An attempt in flight may precede the new due time. Two invocations have clock offsets of their own.
+    const isEarly =
+      last && startOf(change, last, record, index) >= setAt && at < earlier - 2 * index.setup.skew
+    if (last) due = undefined
     if (change.after?.nextAttemptAt) {
       due = Math.min(due ?? Infinity, Date.parse(change.after.nextAttemptAt))
       setAt = change.at
     }
-  }
-}
+    return isEarly && `had attempt ${last.number} ${earlier - at} ms before it was due`
+  })
+})
 
 const RETRIABLE_CODES = new Set([408, 429, 500, 502, 503, 504])
 /** The causes after which an attempt without a response is retried. */
@@ -116,70 +102,60 @@ const expectedStatus = (
   return deliveredAt ? 'delivered' : 'abandoned'
 }
 
-export const responseDecidesRetry: Check = (index, report) => {
-  for (const record of index.deliveries.values()) {
-    // The last end and the last revival of the record.
-    let endedAt = Infinity
-    let revivedAt = 0
-    for (const change of record.changes) {
-      const { before, after, at } = change
-      if (!after) continue
-      // The sweep creates a record for an event whose first attempt may be in flight.
-      if (isRevived(change) || !before) [endedAt, revivedAt] = [Infinity, at]
-      const last = attemptIn(change)
-      if (last) {
-        const startedAt = startOf(change, last, record, index)
-        if (startedAt > endedAt) report(record.key, `had attempt ${last.number} after its end`)
-        checkAttempt(record, { last, before, after, isRival: startedAt <= revivedAt }, report)
-      } else if (after.status !== before?.status)
-        checkStatusChange(record.key, change, index, report)
-      if (isEnd(after.status)) endedAt = Math.min(endedAt, at)
-    }
-  }
-}
-
-type Attempted = {
-  last: RawAttempt
-  before: RawDelivery | undefined
-  after: RawDelivery
-  /** The attempt was in flight when the record was revived. */
-  isRival: boolean
-}
-
-const checkAttempt = (
-  record: DeliveryHistory,
-  { last, before, after, isRival }: Attempted,
-  report: Reporter,
-): void => {
-  const { key } = record
-  const { status, attemptCount, nextAttemptAt } = after
-  const expected = expectedStatus(last, before, after)
-  const response = last.responseCode ?? last.cause
-  // A redelivery requested during a failed attempt is still due.
-  const isStillDue =
-    isRival && status === 'pending' && before?.status === 'pending' && !isSuccess(last)
-  if (status !== expected && !isStillDue)
-    report(key, `is ${status} after ${response}, not ${expected}`)
-  if ((nextAttemptAt !== null) !== (status === 'failed' || isStillDue))
-    report(key, `has its next attempt at ${nextAttemptAt} after ${response}`)
-  if (last.number !== attemptCount) report(key, `has another count than attempt ${last.number}`)
-  if (last.responseCode !== null && !heardOf(record, last))
-    report(key, `records ${last.responseCode}, which its receiver did not send`)
-}
+const responsesDecideRetries = eachDelivery((record, index) => {
+  // The last end and the last revival of the record.
+  let endedAt = Infinity
+  let revivedAt = 0
+  return record.changes.flatMap((change) => {
+    const { before, after, at } = change
+    if (!after) return []
+    // The sweep creates a record for an event whose first attempt may be in flight.
+    if (isRevived(change) || !before) [endedAt, revivedAt] = [Infinity, at]
+    const end = endedAt
+    if (isEnd(after.status)) endedAt = Math.min(endedAt, at)
+    const last = attemptIn(change)
+    if (!last) return [after.status !== before?.status && wrongMoveIn(change, after, index)]
+    const { status, attemptCount, nextAttemptAt } = after
+    const startedAt = startOf(change, last, record, index)
+    const expected = expectedStatus(last, before, after)
+    const response = last.responseCode ?? last.cause
+    // A redelivery requested during a failed attempt, which was in flight at its revival, is still due.
+    const isStillDue =
+      startedAt <= revivedAt &&
+      status === 'pending' &&
+      before?.status === 'pending' &&
+      !isSuccess(last)
+    return [
+      startedAt > end && `had attempt ${last.number} after its end`,
+      status !== expected && !isStillDue && `is ${status} after ${response}, not ${expected}`,
+      (nextAttemptAt !== null) !== (status === 'failed' || isStillDue) &&
+        `has its next attempt at ${nextAttemptAt} after ${response}`,
+      last.number !== attemptCount && `has another count than attempt ${last.number}`,
+      last.responseCode !== null &&
+        !heardOf(record, last) &&
+        `records ${last.responseCode}, which its receiver did not send`,
+    ]
+  })
+})
 
 /** Without an attempt, a record is revived or ends as it did before a redelivery. */
-const checkStatusChange = (
-  key: string,
-  change: ChangeOf<RawDelivery>,
-  { disabled, timeline, startOf: started }: ObservationIndex,
-  report: Reporter,
-): void => {
-  const { before, after, at, by, sequence } = change
-  if (!after || isRevived(change)) return
-  if (!before && after.status === 'pending' && REPAIRING.has(by?.name ?? '')) return
-  const hooks = timeline.during('webhook', after.provider, started(by?.invocation, at), at)
+const wrongMoveIn = (
+  change: Step<RawDelivery>,
+  after: RawDelivery,
+  { disabled, timeline }: ObservationIndex,
+): string | false => {
+  const { before, at, by, sequence, since } = change
+  const isRepair = !before && after.status === 'pending' && REPAIRING.has(by?.name ?? '')
+  const hooks = timeline.during('webhook', after.provider, since, at)
   const isUnwanted = hooks.some((hook) => !isSubscribed(hook, after.event as EventName))
-  const end = before?.deliveredAt ? 'delivered' : 'abandoned'
-  if (after.status === end && (isUnwanted || disabled.has(after.provider))) return
-  report(key, `change ${sequence} makes it ${after.status} without an attempt`)
+  const isEnded =
+    after.status === (before?.deliveredAt ? 'delivered' : 'abandoned') &&
+    (isUnwanted || disabled.has(after.provider))
+  const isRight = isRevived(change) || isRepair || isEnded
+  return !isRight && `change ${sequence} makes it ${after.status} without an attempt`
+}
+
+export const checks: Checks = {
+  16: [retriesHaveDelays, attemptsFollowDueTimes],
+  17: [responsesDecideRetries],
 }

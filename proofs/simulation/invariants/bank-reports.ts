@@ -1,18 +1,12 @@
 import type { ReportKind } from '../../../shared/domain/debits/exception.ts'
 import type { ApiCall } from '../engine/observations.ts'
-import {
-  type BankReportCall,
-  isAccepted,
-  isRefused,
-  isUnknown,
-  type Members,
-  requestIdOf,
-} from './calls.ts'
+import { isAccepted, isRefused, isUnknown, membersOf, requestIdOf } from './calls.ts'
 import { expectations, statuses } from './lifecycle.ts'
-import type { Check, DebitHistory, ObservationIndex } from './observation-index.ts'
+import type { DebitHistory } from './observation-index.ts'
+import { type Check, type Checks, eachDebit, eachDebitUpdate } from './rules.ts'
 import { pesewasOfFee } from './time-and-money.ts'
 
-/** 6, 7, 31: bank reports and their effects. */
+/** The reports of banks and the requests of providers about a debit, and their effects. */
 
 const INVALID_TRANSITION = 3001
 
@@ -26,7 +20,7 @@ const rejectionsOf = (debit: DebitHistory, report: unknown, at: number): ReportK
     .filter((status) => reachedAt(debit, status) <= at)
     .flatMap((status) => expectations[status].rejects[String(report)] ?? [])
 
-export const bankLearnsOutcome: Check = ({ reports, byUuid }, report) => {
+const banksLearnOutcome: Check = ({ reports, byUuid }, report) => {
   for (const { call, uuid, status, code } of reports) {
     const debit = byUuid.get(uuid)
     const { reply } = call
@@ -39,110 +33,97 @@ export const bankLearnsOutcome: Check = ({ reports, byUuid }, report) => {
   }
 }
 
-export const repeatedStatusChangesNothing: Check = (index, report) => {
-  for (const bankReport of index.reports) {
-    const debit = index.byUuid.get(bankReport.uuid)
+const repeatsChangeNothing: Check = (index, report) => {
+  for (const { call, uuid, status, code } of index.reports) {
+    const debit = index.byUuid.get(uuid)
     if (!debit) continue
-    const { call, status, code } = bankReport
     const { reference } = debit.item
     const writes = debit.changes.filter(({ by }) => by?.invocation === call.invocation)
     if (isRefused(call) && writes.length > 0)
       report(reference, `was changed, but its bank received ${call.reply?.status}`)
-    const isSaid = ({ before, after }: (typeof writes)[number]): boolean =>
-      status === 'approved' ? before?.status === after?.status : status === after?.status
-    if (!writes.every(isSaid)) report(reference, `was changed, but its bank reported ${status}`)
-    if (!isRepeat(bankReport, debit)) continue
+    const isSaid = writes.every(({ before, after }) =>
+      status === 'approved' ? before?.status === after?.status : status === after?.status,
+    )
+    if (!isSaid) report(reference, `was changed, but its bank reported ${status}`)
+    // It had the status from the call to the reply.
+    const left = debit.changes.find(
+      ({ before, after }) => before?.status === status && after && after.status !== status,
+    )
+    const isKept = (left?.at ?? Infinity) > (call.reply?.at ?? Infinity)
+    if (reachedAt(debit, status) >= call.at || !isKept) continue
     if (code === INVALID_TRANSITION)
       report(reference, `was already ${status}, but its bank was rejected`)
     if (writes.length > 0) report(reference, `was already ${status}, but was written again`)
   }
-  for (const [reference, { changes }] of index.debits) {
-    for (const { before, after, sequence } of changes) {
-      if (!before || !after) continue
-      const isLasting =
-        (before.approval === undefined || before.approval.rid === after.approval?.rid) &&
-        (before.settledIn === undefined || before.settledIn === after.settledIn) &&
-        (before.adjustedIn === undefined || before.adjustedIn === after.adjustedIn)
-      if (!isLasting) report(reference, `change ${sequence} marks it again`)
-    }
-  }
 }
 
-/** Reports whether the debit had that status from the call to the reply. */
-const isRepeat = ({ call, status }: BankReportCall, debit: DebitHistory): boolean => {
-  const left = debit.changes.find(
-    ({ before, after }) => before?.status === status && after && after.status !== status,
-  )
-  const isKept = (left?.at ?? Infinity) > (call.reply?.at ?? Infinity)
-  return reachedAt(debit, status) < call.at && isKept
-}
+const marksStay = eachDebitUpdate(({ before, after, sequence }) => {
+  const isLasting =
+    (before.approval === undefined || before.approval.rid === after.approval?.rid) &&
+    (before.settledIn === undefined || before.settledIn === after.settledIn) &&
+    (before.adjustedIn === undefined || before.adjustedIn === after.adjustedIn)
+  return !isLasting && `change ${sequence} marks it again`
+})
 
 const REJECTED = new Set([400, 422])
 
-export const exceptionsAreComplete: Check = (index, report) => {
-  const recordsOf = Map.groupBy(index.exceptions, ({ requestId }) => requestId)
+const exceptionsAreComplete: Check = (
+  { reports, byUuid, exceptions, debits, queriesOf },
+  report,
+) => {
+  const recordsOf = Map.groupBy(exceptions, ({ requestId }) => requestId)
   const answered = new Set<unknown>()
-  for (const bankReport of index.reports) {
-    const { call, bank, uuid, sent } = bankReport
-    const debit = index.byUuid.get(uuid)
-    const isOwn = debit?.item.bank.identifier === bank
-    if (!debit || !isOwn || !call.reply || !REJECTED.has(call.reply.status)) continue
-    const requestId = requestIdOf(call.reply)
+  for (const { call, bank, uuid, sent, status, code } of reports) {
+    const debit = byUuid.get(uuid)
+    const { reply } = call
+    if (!reply || !REJECTED.has(reply.status) || debit?.item.bank.identifier !== bank) continue
+    const requestId = requestIdOf(reply)
     answered.add(requestId)
     const records = recordsOf.get(String(requestId)) ?? []
     const [record] = records
     if (records.length !== 1) report(uuid, `has ${records.length} exceptions for a rejected report`)
     if (!record) continue
     const body = typeof call.sent === 'string' ? call.sent : JSON.stringify(sent)
+    const rejections = code === INVALID_TRANSITION ? rejectionsOf(debit, status, reply.at) : []
+    const [kind = 'refused_report'] = rejections
     if (record.report !== body) report(uuid, 'has an exception with another body')
-    const kind = kindOf(bankReport, debit)
     if (record.kind !== kind) report(uuid, `has an exception of kind ${record.kind}, not ${kind}`)
-    if (record.code !== bankReport.code) report(uuid, `has an exception of ${record.code}`)
+    if (record.code !== code) report(uuid, `has an exception of ${record.code}`)
   }
-  for (const record of index.exceptions) {
-    const debit = index.debits.get(record.reference)
-    if (!debit || answered.has(record.requestId)) continue
-    if (!mayBeUnanswered(index, debit, answered)) report(record.pk, 'has no report of a bank')
+  for (const { reference, requestId, pk } of exceptions) {
+    const debit = debits.get(reference)
+    if (!debit || answered.has(requestId)) continue
+    // A function that crashed after its write may have recorded one without a reply, or a query found it.
+    const unanswered = debit.exceptions.filter((one) => !answered.has(one.requestId))
+    const unknown = reports.filter(({ uuid, call }) => uuid === debit.uuid && isUnknown(call))
+    const found = queriesOf.get(debit.uuid)?.filter(({ answer }) => answer === 'completed') ?? []
+    if (unanswered.length > unknown.length + found.length) report(pk, 'has no report of a bank')
   }
 }
 
 const METHODS = new Set<unknown>(['ussd', 'mobile_api', 'web', 'mobile_app', null, undefined])
 const METADATA_BYTES = 8_192
 
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const parsed = (sent: unknown): unknown => {
-  if (typeof sent !== 'string') return sent
-  try {
-    return JSON.parse(sent)
-  } catch {
-    return undefined
-  }
-}
-
 const isText = (value: unknown, max = Infinity): boolean =>
   typeof value === 'string' && value.trim() !== '' && value.length <= max
 
 const isValidReport = ({ name, sent }: ApiCall): boolean => {
-  const body = parsed(sent)
-  if (!isObject(body)) return false
-  const { status, fee, metadata } = body
+  const { status, fee, metadata, bank_reference, error_message, approval_method } = membersOf(sent)
   const isApproved = status === 'approved' && name === 'debit-callback'
-  const isEnd = status === 'completed' || status === 'failed'
+  const isObject = typeof metadata === 'object' && !Array.isArray(metadata)
   return (
-    (isEnd || isApproved) &&
-    isText(body.bank_reference, 255) &&
-    (status !== 'failed' || isText(body.error_message)) &&
-    METHODS.has(body.approval_method) &&
+    (status === 'completed' || status === 'failed' || isApproved) &&
+    isText(bank_reference, 255) &&
+    (status !== 'failed' || isText(error_message)) &&
+    METHODS.has(approval_method) &&
     (fee === null || fee === undefined || pesewasOfFee(fee) !== undefined) &&
-    (metadata === null || metadata === undefined || isObject(metadata)) &&
+    (metadata === undefined || isObject) &&
     JSON.stringify(metadata ?? {}).length <= METADATA_BYTES
   )
 }
 
-/** 31: a report is rejected exactly if it breaks the published rules or loses. */
-export const onlyInvalidReportsAreRejected: Check = ({ reports, byUuid }, report) => {
+/** A report is rejected exactly if it breaks the published rules or loses. */
+const onlyInvalidReportsAreRejected: Check = ({ reports, byUuid }, report) => {
   for (const { call, uuid, bank, code } of reports) {
     const isOwn = byUuid.get(uuid)?.item.bank.identifier === bank
     if (!isOwn || !call.reply || code === INVALID_TRANSITION) continue
@@ -152,20 +133,55 @@ export const onlyInvalidReportsAreRejected: Check = ({ reports, byUuid }, report
   }
 }
 
-const kindOf = ({ call, status, code }: BankReportCall, debit: DebitHistory): ReportKind => {
-  if (code !== INVALID_TRANSITION) return 'refused_report'
-  const [kind = 'refused_report'] = rejectionsOf(debit, status, call.reply?.at ?? 0)
-  return kind
+/** The lifecycle of requests to reverse, independent of the product. */
+const REQUESTED = 'completed'
+const ACCEPTED = 'reversed'
+
+const requestsAreStored: Check = ({ observations, setup, debits, requestsOf }, report) => {
+  for (const { name, caller, path, reply } of setup.isRestored ? [] : observations.calls) {
+    if (name !== 'request-reversal' || reply?.status !== 202) continue
+    const reference = String(path.reference)
+    const debit = debits.get(reference)?.item
+    if (debit?.provider !== caller?.id) report(reference, `was requested by ${caller?.id}`)
+    if (requestsOf.get(reference)?.length !== 1) report(reference, 'has no request, or several')
+  }
 }
 
-/** A function that crashed after its write may have recorded one exception without a reply, or a query found it. */
-const mayBeUnanswered = (
-  { reports, queriesOf }: ObservationIndex,
-  { uuid, exceptions }: DebitHistory,
-  answered: ReadonlySet<unknown>,
-): boolean => {
-  const unanswered = exceptions.filter(({ requestId }) => !answered.has(requestId))
-  const unknown = reports.filter(({ uuid: other, call }) => other === uuid && isUnknown(call))
-  const found = (queriesOf.get(uuid) ?? []).filter(({ answer }) => answer === 'completed')
-  return unanswered.length <= unknown.length + found.length
+const requestsBelongToTheirDebits = eachDebit(({ item, changes }, { requestsOf }) => {
+  const requests = requestsOf.get(item.reference) ?? []
+  const [request] = requests
+  const isOther = requests.length > 1 || request?.requestId !== item.reversalRequest?.rid
+  const { status } =
+    changes.find(({ before, after }) => !before?.reversalRequest && after?.reversalRequest)
+      ?.after ?? {}
+  const isReversed = item.status === ACCEPTED
+  return [
+    isOther && `names the request ${item.reversalRequest?.rid} of ${requests.length}`,
+    request && status && status !== REQUESTED && `was requested as ${status}`,
+    request && !request.resolvedAt && isReversed && 'has an open request',
+    request?.isAccepted && !isReversed && 'was not reversed',
+  ]
+})
+
+/** A reversal decides an open request in its own transaction. Only a note declines one. */
+const requestsAreDecidedOnce: Check = ({ setup, exceptionChanges, debits }, report) => {
+  for (const { before, after, transaction } of setup.isRestored ? [] : exceptionChanges) {
+    if (after?.kind !== 'reversal_request' || before?.resolvedAt === after.resolvedAt) continue
+    const { reference, isAccepted } = after
+    const isReversed = debits
+      .get(reference)
+      ?.changes.some(
+        (change) => change.transaction === transaction && change.after?.status === ACCEPTED,
+      )
+    if (before?.resolvedAt) report(reference, 'has a second decision')
+    if (after.resolvedAt && isAccepted !== isReversed)
+      report(reference, `is ${isAccepted ? 'accepted' : 'declined'} against its reversal`)
+  }
+}
+
+export const checks: Checks = {
+  6: [banksLearnOutcome],
+  7: [repeatsChangeNothing, marksStay],
+  31: [exceptionsAreComplete, onlyInvalidReportsAreRejected],
+  69: [requestsAreStored, requestsBelongToTheirDebits, requestsAreDecidedOnce],
 }

@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BatchStatus } from '../../../shared/domain/settlement/batch.ts'
+import type { FeeSchedule } from '../engine/observations.ts'
+import { membersOf } from './calls.ts'
 import { expectations } from './lifecycle.ts'
-import type { Check, Reporter } from './observation-index.ts'
+import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import * as raw from './raw-items.ts'
-import { DAY_MS, inGhs, midnightAfter, startOf } from './time-and-money.ts'
+import { type Check, type Checks, eachBatch, eachDebit } from './rules.ts'
+import { DAY_MS, inGhs, midnightAfter, pesewasOfFee, startOf } from './time-and-money.ts'
 
-/** 26: a sealed batch keeps its contents and is paid once. */
+/** The contents of batches: when debits get their lines, and which fees apply. */
 
 const STEPS: Record<BatchStatus, readonly BatchStatus[]> = {
   // An offset or empty batch completes at once.
@@ -28,50 +31,46 @@ const PAYOUT = 'paid paidTo offsets processedAt'.split(' ')
 
 const contents = ({ work, due, ...batch }: raw.RawBatch): object => batch
 
-export const contentsStay: Check = ({ batches, chunkChanges }, report) => {
-  const sealed = new Map<string, number>()
-  for (const [id, { changes }] of batches) {
-    for (const change of changes) checkStep(change, report)
-    // A restore can undo a seal.
-    const seal = changes.findLast(({ before, after }) => after?.sealedAt && !before?.sealedAt)
-    if (seal) sealed.set(`BATCH#${id}`, seal.sequence)
-  }
+const linesStay: Check = ({ batches, chunkChanges }, report) => {
   for (const { before, after, sequence, by } of chunkChanges) {
     const chunk = after ?? before
     if (!chunk || !by) continue
     if (before) report(chunk.pk, `change ${sequence} changes existing lines`)
-    if (sequence > (sealed.get(chunk.pk) ?? Infinity))
-      report(chunk.pk, `got ${chunk.sk} after its seal`)
+    // A restore can undo a seal.
+    const seal = batches
+      .get(raw.ownerIn(chunk.pk))
+      ?.changes.findLast((step) => step.after?.sealedAt && !step.before?.sealedAt)
+    if (sequence > (seal?.sequence ?? Infinity)) report(chunk.pk, `got ${chunk.sk} after its seal`)
   }
 }
 
-const checkStep = (change: raw.ChangeOf<raw.RawBatch>, report: Reporter): void => {
-  const { before, after, sequence, by } = change
-  if (!before || !after || !by) return
-  const about = `${after.id}, change ${sequence}`
-  const other = [
-    ...FIXED.filter((name) => before[name] !== after[name]),
-    ...LASTING.filter((name) => !isDeepStrictEqual(before[name] ?? after[name], after[name])),
-    ...(before.status === 'processing' && after.status !== 'failed' ? PAYOUT : []).filter(
-      (name) => !isDeepStrictEqual(before[name], after[name]),
-    ),
-  ]
-  if (other.length > 0) report(about, `another ${other}`)
-  if (before.status === 'completed' && !isDeepStrictEqual(contents(before), contents(after)))
-    report(about, 'changed after completion')
-  if (before.status !== after.status && !isStep(before, after, by.name))
-    report(about, `${by.name} moved it from ${before.status} to ${after.status}`)
-  const isRetry = before.status === 'failed' && after.status === 'pending'
-  if ((before.uuid !== after.uuid) !== isRetry) report(about, `the uuid ${after.uuid}`)
+const contentsStay: Check = ({ batches }, report) => {
+  for (const { changes } of batches.values())
+    for (const { before, after, sequence, by } of changes) {
+      if (!before || !after || !by) continue
+      const about = `${after.id}, change ${sequence}`
+      const step = `${before.status} to ${after.status}`
+      const fixed = before.status === 'processing' && after.status !== 'failed' ? PAYOUT : []
+      const other = [
+        ...[...FIXED, ...fixed].filter((name) => !isDeepStrictEqual(before[name], after[name])),
+        ...LASTING.filter((name) => !isDeepStrictEqual(before[name] ?? after[name], after[name])),
+      ]
+      if (other.length > 0) report(about, `another ${other}`)
+      if (before.status === 'completed' && !isDeepStrictEqual(contents(before), contents(after)))
+        report(about, 'changed after completion')
+      // Only an operator retries a failed batch.
+      const isStep =
+        STEPS[before.status].includes(after.status) &&
+        (before.status !== 'failed' || by.name === 'manage-settlement')
+      if (before.status !== after.status && !isStep)
+        report(about, `${by.name} moved it from ${step}`)
+      if ((before.uuid !== after.uuid) !== (step === 'failed to pending'))
+        report(about, `the uuid ${after.uuid}`)
+    }
 }
 
-/** Only an operator retries a failed batch. */
-const isStep = (before: raw.RawBatch, after: raw.RawBatch, by: string): boolean =>
-  STEPS[before.status].includes(after.status) &&
-  (before.status !== 'failed' || by === 'manage-settlement')
-
 /** A completed batch cannot be processed again: error 5005. */
-export const completedBatchesAreFinal: Check = ({ operatorCalls, batches }, report) => {
+const completedBatchesAreFinal: Check = ({ operatorCalls, batches }, report) => {
   for (const { call, noun, verb, options, error } of operatorCalls) {
     const isAgain = noun === 'settlement' && (verb === 'process' || verb === 'retry')
     const { changes = [] } = batches.get(options.batch ?? '') ?? {}
@@ -82,26 +81,27 @@ export const completedBatchesAreFinal: Check = ({ operatorCalls, batches }, repo
 }
 
 /** The payouts of a batch have its facts, under one key that no bank rejected. */
-export const payoutsAgree: Check = ({ bankPostsTo, batches }, report) => {
+const payoutsAgree: Check = ({ bankPostsTo, batches }, report) => {
   const open = new Map<string, string>()
-  for (const { bank, body, idempotencyKey: key, at, verdict } of bankPostsTo.get('/settlements') ??
-    []) {
+  for (const post of bankPostsTo.get('/settlements') ?? []) {
+    const { bank, body, idempotencyKey: key, at, verdict } = post
     const id = String(body.batch)
-    const batch = batches.get(id)
-    const begun = batch && raw.beginOf(batch.changes, key)
+    const begun = raw.beginOf(batches.get(id)?.changes ?? [], key)
     if (!begun?.after || begun.at > at) {
       report(id, `was submitted under ${key} before it was recorded`)
       continue
     }
     const { paid, paidTo, provider, date } = begun.after
-    const isAsWritten =
-      body.partner === provider &&
-      body.date === date &&
-      body.amount === inGhs(paid ?? 0) &&
-      body.account_number === paidTo?.accountNumber &&
-      body.account_name === paidTo?.accountName &&
-      bank === paidTo?.bank
-    if (!isAsWritten) report(id, `was submitted under ${key} with other facts`)
+    const expected = {
+      partner: provider,
+      date,
+      amount: inGhs(paid ?? 0),
+      account_number: paidTo?.accountNumber,
+      account_name: paidTo?.accountName,
+    }
+    const isAsWritten = Object.entries(expected).every(([name, value]) => body[name] === value)
+    if (!isAsWritten || bank !== paidTo?.bank)
+      report(id, `was submitted under ${key} with other facts`)
     if (verdict === 'rejected') continue
     const other = open.get(id) ?? key
     if (other !== key) report(id, `was submitted under ${other} and ${key}`)
@@ -109,21 +109,15 @@ export const payoutsAgree: Check = ({ bankPostsTo, batches }, report) => {
   }
 }
 
-/** 23, 28: when the lines of debits are written. The reconciliation compares their contents (47). */
-
-/** 23: a line is written together with the mark of its completed or reversed debit. */
-export const linesAreOfCompletedDebits: Check = ({ debits, chunkChanges }, report) => {
-  const marks = new Map<string, raw.RawDebit>()
-  for (const [reference, { changes }] of debits) {
-    for (const { after, transaction } of changes) {
-      if (after) marks.set(`${transaction} ${reference}`, after)
-    }
-  }
+/** A line is written together with the mark of its debit. The reconciliation compares contents (47). */
+const linesAreOfCompletedDebits: Check = ({ debits, chunkChanges }, report) => {
   for (const { before, after, transaction } of chunkChanges) {
     if (before || !after) continue
     const mark = `${raw.ownerIn(after.pk)}#${raw.ownerIn(after.sk)}`
     for (const { reference, type } of raw.linesIn(after)) {
-      const debit = marks.get(`${transaction} ${reference}`)
+      const debit = debits
+        .get(reference)
+        ?.changes.findLast((step) => step.after && step.transaction === transaction)?.after
       const settlement = debit && expectations[debit.status].settlement
       const isMarked =
         type === 'debit'
@@ -134,29 +128,75 @@ export const linesAreOfCompletedDebits: Check = ({ debits, chunkChanges }, repor
   }
 }
 
-/** 28: a debit is settled by the first night after its completion. */
-export const debitsAreSettledInTime: Check = (index, report) => {
-  const { setup } = index.observations
-  /** The days that an operator settled manually. */
-  const requested = new Set<unknown>(
-    index.operatorCalls.flatMap(({ noun, options }) =>
-      noun === 'settlement' ? [options.date] : [],
-    ),
-  )
-  for (const [reference, { entries, lines }] of index.debits) {
-    const line = lines.find(({ item }) => item.type === 'debit')
-    const completedAt = entries.find(({ type }) => type === 'completed')?.at
-    const date = line && index.batches.get(line.batch)?.item.date
-    if (!date || completedAt === undefined) continue
-    if (completedAt >= startOf(date)) report(reference, `is settled on its own day, ${date}`)
-    const first = midnightAfter(completedAt)
-    const latest = setup.isHealthy
-      ? first
-      : Math.max(first, midnightAfter(setup.healedAt - 1)) + DAY_MS
-    if (startOf(date) > latest && !requested.has(date)) report(reference, `waited until ${date}`)
-  }
-  for (const [id, { item }] of index.batches) {
-    const isEarly = Date.parse(item.createdAt) + 2 * setup.skew < startOf(item.date)
-    if (isEarly && !requested.has(item.date)) report(id, `was opened before ${item.date}`)
-  }
+/** Returns the days that an operator settled manually. */
+const requestedDays = ({ operatorCalls }: ObservationIndex): unknown[] =>
+  operatorCalls.flatMap(({ noun, options }) => (noun === 'settlement' ? [options.date] : []))
+
+const debitsAreSettledInTime = eachDebit(({ entries, lines }, index) => {
+  const { isHealthy, healedAt } = index.setup
+  const line = lines.find(({ item }) => item.type === 'debit')
+  const completedAt = entries.find(({ type }) => type === 'completed')?.at
+  const date = line && index.batches.get(line.batch)?.item.date
+  if (!date || completedAt === undefined) return undefined
+  const first = midnightAfter(completedAt)
+  const latest = isHealthy ? first : Math.max(first, midnightAfter(healedAt - 1)) + DAY_MS
+  return [
+    completedAt >= startOf(date) && `is settled on its own day, ${date}`,
+    startOf(date) > latest && !requestedDays(index).includes(date) && `waited until ${date}`,
+  ]
+})
+
+const batchesOpenOnTheirDay = eachBatch(({ item }, index) => {
+  const isEarly = Date.parse(item.createdAt) + 2 * index.setup.skew < startOf(item.date)
+  return isEarly && !requestedDays(index).includes(item.date) && `was opened before ${item.date}`
+})
+
+/** A batch keeps the schedule that its provider had when it was opened. */
+const schedulesAreCurrent = eachBatch(({ item, changes: [opened] }, { timeline, startOf }) => {
+  if (!opened) return undefined
+  const from = startOf(opened.by?.invocation, 0)
+  const possible = timeline.during('feeSchedule', item.provider, from, opened.at)
+  const own = { ...(item.feeSchedule as FeeSchedule | null) }
+  const isCurrent = possible.some((schedule) => isDeepStrictEqual(own, { ...schedule }))
+  return !isCurrent && `has the schedule ${JSON.stringify(own)}`
+})
+
+/** A JSON number keeps its text: 0.30000000000000004 has more digits than a number prints. */
+const feeIn = (sent: unknown): unknown => {
+  const text = typeof sent === 'string' ? /"fee":([0-9.]+)\}?$/.exec(sent)?.[1] : undefined
+  return text ?? membersOf(sent).fee
+}
+
+const feeByBank = (
+  { uuid, changes, entries }: DebitHistory,
+  { callBy, queriesOf }: ObservationIndex,
+) => {
+  // A restore may have undone the completion.
+  if (!entries.some(({ type }) => type === 'completed')) return undefined
+  // A restore writes items too, without an invocation.
+  const { by, at = 0 } =
+    changes.findLast(
+      ({ before, after, by }) =>
+        by && after?.status === 'completed' && before?.status !== 'completed',
+    ) ?? {}
+  if (!by) return undefined
+  const call = callBy.get(by.invocation)
+  const query = queriesOf
+    .get(uuid)
+    ?.findLast((one) => one.by === by.invocation && one.answer === 'completed' && one.at <= at)
+  return pesewasOfFee(call ? feeIn(call.sent) : query?.fee)
+}
+
+/** The reconciliation computes the fee of a line from that of its debit and the schedule (47). */
+const feesAreOfBank = eachDebit((debit, index) => {
+  const fee = debit.entries.findLast(({ set }) => set.fee !== undefined)?.set.fee
+  const byBank = feeByBank(debit, index)
+  return fee !== byBank && `has the fee ${fee}, but its bank reported ${byBank}`
+})
+
+export const checks: Checks = {
+  23: [linesAreOfCompletedDebits],
+  26: [linesStay, contentsStay, completedBatchesAreFinal, payoutsAgree],
+  28: [debitsAreSettledInTime, batchesOpenOnTheirDay],
+  29: [schedulesAreCurrent, feesAreOfBank],
 }

@@ -1,10 +1,11 @@
-import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { BookEntry } from '../engine/observations.ts'
 import { membersOf } from './calls.ts'
-import type { Check, DebitHistory, ObservationIndex } from './observation-index.ts'
+import type { DebitHistory, ObservationIndex } from './observation-index.ts'
+import type { RawFunding } from './raw-items.ts'
+import { type Check, type Checks, eachBatch, eachDebit } from './rules.ts'
 import { DAY_MS, inGhs, startOf } from './time-and-money.ts'
 
-/** 25, 52 to 54: the banks' own books agree with the table to the pesewa. */
+/** The banks' own books agree with the table to the pesewa. */
 
 const sum = (amounts: readonly number[]): number => amounts.reduce((total, one) => total + one, 0)
 
@@ -13,33 +14,30 @@ const booked = (entries: readonly BookEntry[] = []): number =>
 
 /** Reports whether a bank reported a failure, or an operator recorded a debit that it did not make. */
 const isDisputed = (
-  { uuid: own, item }: DebitHistory,
+  { uuid: own, item: { reference } }: DebitHistory,
   { reports, operatorCalls }: ObservationIndex,
 ): boolean =>
   reports.some(({ uuid, status }) => uuid === own && status === 'failed') ||
-  operatorCalls.some(
-    ({ verb, options }) => verb === 'complete' && options.reference === item.reference,
-  )
+  operatorCalls.some(({ verb, options }) => verb === 'complete' && options.reference === reference)
 
 /** Reports whether a refund was opened while a contradiction of its debit was undecided. */
 const isOpenedAgainst = (
   { item, exceptions }: DebitHistory,
-  { refunds, startOf, observations: { setup } }: ObservationIndex,
-): boolean => {
-  const contradictions = exceptions.filter(({ kind }) => kind === 'contradiction')
-  return (refunds.get(item.reference)?.changes ?? [])
+  { refunds, setup: { skew } }: ObservationIndex,
+): boolean =>
+  (refunds.get(item.reference)?.changes ?? [])
     .filter(({ before, after }) => after?.status === 'pending' && before?.status !== 'pending')
-    .some(({ at, by }) =>
-      contradictions.some(
-        ({ at: reportedAt, resolvedAt = '' }) =>
-          Date.parse(reportedAt) < startOf(by?.invocation, at) - 2 * setup.skew &&
-          !(Date.parse(resolvedAt) < at + setup.skew),
+    .some(({ at, since }) =>
+      exceptions.some(
+        ({ kind, at: reportedAt, resolvedAt = '' }) =>
+          kind === 'contradiction' &&
+          Date.parse(reportedAt) < since - 2 * skew &&
+          !(Date.parse(resolvedAt) < at + skew),
       ),
     )
-}
 
-/** 52: a bank returns at most what it debited, unless it had reported a debit that it did not make. */
-export const refundsAreCovered: Check = (index, report) => {
+/** A bank returns at most what it debited, unless it had reported a debit that it did not make. */
+const refundsAreCovered: Check = (index, report) => {
   for (const [uuid, entries] of index.booksOf) {
     const type = entries[0]?.type
     if (type !== 'debit' && type !== 'refund') continue
@@ -75,6 +73,8 @@ const owedFor = (
   return item.amount * (count(collected) - count(returned))
 }
 
+const INVALID_TRANSITION = 3001
+
 /** Reports whether the service has replied that it knows of the completion, or has read it from the bank. */
 const isLearned = (
   { uuid: own }: DebitHistory,
@@ -84,37 +84,28 @@ const isLearned = (
     .filter(({ uuid, status }) => uuid === own && status === 'completed')
     .some(({ call, code }) => code === INVALID_TRANSITION || call.reply?.status === 200) ||
   (queriesOf.get(own) ?? []).some(
-    ({ answer, isHeard, by }) =>
-      answer === 'completed' && isHeard && invocations.get(by ?? 0)?.isFinished,
+    ({ answer, isHeard, by = 0 }) =>
+      answer === 'completed' && isHeard && invocations.get(by)?.isFinished,
   )
 
-const INVALID_TRANSITION = 3001
+/** A bank has of each debit what it owes by the table; the open cases are what they are. */
+const booksMatchDebits = eachDebit((debit, index) => {
+  const { item, uuid, exceptions } = debit
+  const entries = index.booksOf.get(uuid) ?? []
+  const [held, owed] = [booked(entries), owedFor(debit, index)]
+  if (held === owed || !index.setup.endpoints.includes(item.bank.identifier)) return undefined
+  const isNoted = exceptions.some((one) => one.kind === 'late_completion' && one.resolvedAt)
+  const isUndebited = entries[0]?.type !== 'debit' && isDisputed(debit, index)
+  const isUnderway = index.refunds.get(item.reference)?.item.status === 'processing'
+  const isOpen = held < owed ? isUnderway || isUndebited : isNoted || !isLearned(debit, index)
+  return !isOpen && `its bank has ${inGhs(held)}, but owes ${inGhs(owed)} by the table`
+})
 
-/** 53: a bank has of each debit what it owes by the table; the open cases are what they are. */
-export const booksMatchDebits: Check = (index, report) => {
-  for (const [reference, debit] of index.debits) {
-    const { item, uuid, exceptions } = debit
-    if (!index.observations.setup.endpoints.includes(item.bank.identifier)) continue
-    const entries = index.booksOf.get(uuid) ?? []
-    const held = booked(entries)
-    const owed = owedFor(debit, index)
-    const isNoted = exceptions.some((one) => one.kind === 'late_completion' && one.resolvedAt)
-    const isUndebited = entries[0]?.type !== 'debit' && isDisputed(debit, index)
-    const isUnderway = index.refunds.get(reference)?.item.status === 'processing'
-    const isOpen = held < owed ? isUnderway || isUndebited : isNoted || !isLearned(debit, index)
-    if (held !== owed && !isOpen) {
-      report(reference, `its bank has ${inGhs(held)}, but owes ${inGhs(owed)} by the table`)
-    }
-  }
-}
-
-/** 54: the stored balances are what the banks owe by the end of their day. */
-export const balancesMatchDebits: Check = (index, report) => {
-  const { observations, debits } = index
-  const debitsOf = Map.groupBy(debits.values(), ({ item }) => item.bank.identifier)
-  const ledger = observations.items.filter(({ pk }) => pk === 'LEDGER')
-  for (const { day, run, balances } of ledger) {
-    if (!day) continue
+/** The stored balances are what the banks owe by the end of their day. */
+const balancesMatchDebits: Check = (index, report) => {
+  const debitsOf = Map.groupBy(index.debits.values(), ({ item }) => item.bank.identifier)
+  const ledger = index.observations.items.filter(({ pk }) => pk === 'LEDGER')
+  for (const { day, run, balances } of ledger.filter(({ day }) => day)) {
     const end = startOf(String(day)) + DAY_MS
     const pages = ledger.filter(({ sk }) => String(sk).startsWith(`PAGE#${run}/`))
     const all = [balances, ...pages.map((page) => page.balances)]
@@ -127,27 +118,18 @@ export const balancesMatchDebits: Check = (index, report) => {
   }
 }
 
-/** 25: the banks paid each batch what the table says. The reconciliation compares the sums (47). */
-export const payoutsMatchBooks: Check = ({ batches, booksOf }, report) => {
-  for (const [id, { item }] of batches) {
-    const made = -booked(booksOf.get(id))
-    const due = item.status === 'completed' ? (item.paid ?? 0) : 0
-    const isOpen = item.status === 'processing' && made === item.paid
-    if (made !== due && !isOpen) report(id, `its bank paid ${inGhs(made)}, not ${inGhs(due)}`)
-  }
-}
+/** The banks paid each batch what the table says. The reconciliation compares the sums (47). */
+const payoutsMatchBooks = eachBatch(({ item: { id, status, paid } }, { booksOf }) => {
+  const made = -booked(booksOf.get(id))
+  const due = status === 'completed' ? (paid ?? 0) : 0
+  const isOpen = status === 'processing' && made === paid
+  return made !== due && !isOpen && `its bank paid ${inGhs(made)}, not ${inGhs(due)}`
+})
 
-type RawFunding = Item & {
-  bank: string
-  reference: string
-  amount: number
-  corrections?: readonly { amount: number }[]
-}
-
-/** 54: the recorded remittances are those of the banks, and cash what payouts leave of them. */
-export const cashMatchesBooks: Check = (index, report) => {
-  const { observations, batches, cashChanges, callBy } = index
-  const { setup, items, books } = observations
+/** The recorded remittances are those of the banks, and cash what payouts leave of them. */
+const cashMatchesBooks: Check = (index, report) => {
+  const { observations, setup, batches, cashChanges, callBy } = index
+  const { items, books } = observations
   const fundings = items.filter(({ pk }) => pk === 'FUNDING') as RawFunding[]
   const amountOf = ({ amount, corrections }: RawFunding) => corrections?.at(-1)?.amount ?? amount
   const taken = [...batches.values()].map(({ item: { status, paid } }) =>
@@ -168,7 +150,14 @@ export const cashMatchesBooks: Check = (index, report) => {
     // A payout that a bank made outside the service took its cash already.
     const { verb } = membersOf(callBy.get(by?.invocation ?? 0)?.sent)
     const isRecord = by?.name === 'manage-funding' || verb === 'complete'
-    const isTaken = !isRecord && left < (before?.cash ?? 0)
-    if (isTaken && left < 0) report(`change ${sequence}`, 'pays more than the cash')
+    if (!isRecord && left < Math.min(0, before?.cash ?? 0))
+      report(`change ${sequence}`, 'pays more than the cash')
   }
+}
+
+export const checks: Checks = {
+  25: [payoutsMatchBooks],
+  52: [refundsAreCovered],
+  53: [booksMatchDebits],
+  54: [balancesMatchDebits, cashMatchesBooks],
 }

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ChargeRequest } from '../../../shared/domain/debits/charge.ts'
 import type { ApiCall } from '../engine/observations.ts'
-import type { RawDebit } from './raw-items.ts'
+import type { RawDebit, RawException } from './raw-items.ts'
 import { pesewasOf } from './time-and-money.ts'
 
 export type Members = Record<string, unknown>
@@ -16,6 +17,15 @@ export const membersOf = (value: unknown): Members => {
   return typeof value === 'object' && value !== null ? (value as Members) : {}
 }
 
+/** Returns the fields of a charge. */
+export const fieldsOf = ({ sent }: Pick<ApiCall, 'sent'>): Members => {
+  const body = membersOf(sent)
+  return body.debit_request === undefined ? body : membersOf(body.debit_request)
+}
+
+export const isReplay = ({ headers }: NonNullable<ApiCall['reply']>): boolean =>
+  headers['Idempotent-Replayed'] === 'true'
+
 export const codeIn = (body: Members): unknown => membersOf(body.error).code
 
 export const requestIdOf = ({ headers, body }: NonNullable<ApiCall['reply']>): unknown =>
@@ -30,19 +40,8 @@ export const isAccepted = ({ reply }: ApiCall): boolean =>
 /** Reports whether the effect is unknown: no reply, or a 5xx. */
 export const isUnknown = (call: ApiCall): boolean => !isRefused(call) && !isAccepted(call)
 
-/** A bank's call of one of the two report endpoints. */
-export type BankReportCall = {
-  call: ApiCall
-  bank: string
-  uuid: string
-  /** The sent status, valid or not. */
-  status: unknown
-  sent: Members
-  /** The error code of a rejection. */
-  code: unknown
-}
-
-export const reportsIn = (calls: readonly ApiCall[]): BankReportCall[] =>
+/** Returns the calls of banks to the report endpoints; `code` is the error code of a rejection. */
+export const reportsIn = (calls: readonly ApiCall[]) =>
   calls.flatMap((call) => {
     const { name, caller, path, reply } = call
     const isReport = name === 'update-debit-transaction' || name === 'debit-callback'
@@ -52,70 +51,67 @@ export const reportsIn = (calls: readonly ApiCall[]): BankReportCall[] =>
     return [{ call, bank: caller.id, uuid: String(path.uuid), status: sent.status, sent, code }]
   })
 
-export type OperatorCall = {
-  call: ApiCall
-  noun: string
-  verb: unknown
-  actor: unknown
-  options: Record<string, string>
-  approval: unknown
-  result: Members
-  error: string
-  /** The id of the approval that it needs. */
-  requested: unknown
-}
+export type OperatorCall = ReturnType<typeof operatorCallsIn>[number]
 
-export const operatorCallsIn = (calls: readonly ApiCall[]): OperatorCall[] =>
+/** Returns the calls of operators; `requested` is the id of the approval that a call needs. */
+export const operatorCallsIn = (calls: readonly ApiCall[]) =>
   calls.flatMap((call) => {
     const [, noun] = call.name.split('manage-')
     if (noun === undefined) return []
-    const { verb, actor, options, approval } = membersOf(call.sent)
+    const { verb, actor, approval, ...sent } = membersOf(call.sent)
+    const options = membersOf(sent.options) as Record<string, string>
     const reply = membersOf(call.reply?.body)
     const result = membersOf(reply.result)
-    return [
-      {
-        call,
-        noun,
-        verb,
-        actor,
-        options: membersOf(options) as Record<string, string>,
-        approval,
-        result,
-        error: JSON.stringify(reply.error ?? ''),
-        requested: membersOf(result.approval).id,
-      },
-    ]
+    const error = JSON.stringify(reply.error ?? '')
+    const requested = membersOf(result.approval).id
+    return [{ call, noun, verb, actor, options, approval, result, error, requested }]
   })
 
-/** A call that was carried out about exceptions, also one that a second operator has granted. */
-export type Decision = Pick<OperatorCall, 'noun' | 'verb' | 'options' | 'call' | 'approval'>
-
-type DecisionsIn = { kind: string; bank: string; reference: string; at: string }
-
-/** Returns the references of an uploaded file, by its id. */
-const referencesIn = (operatorCalls: readonly OperatorCall[]): Map<unknown, Set<unknown>> => {
-  const uploads = operatorCalls.filter(
-    ({ noun, verb, result }) => noun === 'exception' && verb === 'upload' && result.bulk,
+/** Returns the rows of each uploaded file of a noun, by its id. */
+export const uploadsIn = (operatorCalls: readonly OperatorCall[], of: string) => {
+  const rows = operatorCalls.flatMap(({ noun, verb, result: { bulk }, options }) =>
+    noun === of && verb === 'upload' && bulk
+      ? (JSON.parse(options.rows ?? '[]') as unknown[]).map((row) => ({ bulk, row }))
+      : [],
   )
-  const byBulk = Map.groupBy(uploads, ({ result }) => result.bulk)
-  return new Map(
-    [...byBulk].map(([bulk, parts]) => [
-      bulk,
-      new Set(parts.flatMap(({ options: { rows = '[]' } }) => JSON.parse(rows) as unknown[])),
-    ]),
-  )
+  return Map.groupBy(rows, ({ bulk }) => bulk as unknown)
 }
+
+type Approved = Pick<OperatorCall, 'noun' | 'verb' | 'options'> & { grantedAt: number }
+
+/** Returns the requests that another operator has granted. */
+export const grantedIn = (calls: readonly OperatorCall[]): Approved[] => {
+  const requests = new Map(calls.map((call) => [call.requested, call]))
+  return calls.flatMap(({ noun, verb, options, actor, call }) => {
+    const request = noun === 'approval' && verb === 'grant' && requests.get(options.id)
+    return request && actor !== undefined && request.actor !== actor
+      ? [{ ...request, grantedAt: call.at }]
+      : []
+  })
+}
+
+/** Returns the first call that releases a provider after a restore. */
+export const releaseOf = (calls: readonly OperatorCall[], provider: string) =>
+  calls.find(
+    ({ noun, verb, options }) =>
+      noun === 'restore' && verb === 'release' && (options.provider ?? provider) === provider,
+  )?.call
+
+/** Returns the call that begins the operation of a restored table. */
+export const restoreOf = (calls: readonly OperatorCall[]) =>
+  calls.find(({ noun, verb }) => noun === 'restore' && verb === 'begin')?.call
 
 /** Returns whether a call of `exception` is about a debit: the named one, or one of many. */
 export const concernsIn = (
   operatorCalls: readonly OperatorCall[],
-  exceptionsOf: ReadonlyMap<string, readonly DecisionsIn[]>,
+  exceptionsOf: ReadonlyMap<string, readonly Pick<RawException, 'kind' | 'bank' | 'at'>[]>,
 ) => {
-  const files = referencesIn(operatorCalls)
+  const files = uploadsIn(operatorCalls, 'exception')
   return ({ options }: Pick<OperatorCall, 'options'>, subject: string): boolean => {
     const { reference, bulk, kind, bank, from, to } = options
     if (reference !== undefined) return reference === subject
-    if (from === undefined || to === undefined) return files.get(bulk)?.has(subject) ?? false
+    if (from === undefined || to === undefined)
+      return files.get(bulk)?.some(({ row }) => row === subject) ?? false
     return (exceptionsOf.get(subject) ?? []).some((one) => {
       const day = one.at.slice(0, 10)
       return one.kind === kind && one.bank === bank && from <= day && day <= to
@@ -123,8 +119,10 @@ export const concernsIn = (
   }
 }
 
+export type Decision = ReturnType<typeof decisionsIn>[number]
+
 /** Returns the calls about exceptions that were carried out; a granted one has the options of its request. */
-export const decisionsIn = (operatorCalls: readonly OperatorCall[]): Decision[] => {
+export const decisionsIn = (operatorCalls: readonly OperatorCall[]) => {
   const requests = new Map(operatorCalls.map((call) => [call.requested, call]))
   return operatorCalls.flatMap(({ noun, requested, approval, verb, options, call }) =>
     noun !== 'exception' || verb === 'upload' || requested !== undefined
@@ -133,41 +131,29 @@ export const decisionsIn = (operatorCalls: readonly OperatorCall[]): Decision[] 
   )
 }
 
-/** `reply` is the body of the reply, `fields` those of the request. */
-export type ChargeAttempt = { call: ApiCall; fields: Members; reply: Members }
-
-export type ChargeHistory = { provider: string; partnerReference: string; tries: ChargeAttempt[] }
-
 export const chargeKey = (provider: string, partnerReference: string): string =>
   `${provider}\u0000${partnerReference}`
 
-export const chargesIn = (calls: readonly ApiCall[]): Map<string, ChargeHistory> => {
-  const charges = new Map<string, ChargeHistory>()
-  for (const call of calls) {
-    if (call.name !== 'charge' || call.caller?.kind !== 'provider') continue
-    const body = membersOf(call.sent)
-    const fields = body.debit_request === undefined ? body : membersOf(body.debit_request)
+export type ChargeAttempt = ReturnType<typeof attemptsIn>[number]
+
+const attemptsIn = (calls: readonly ApiCall[]) =>
+  calls.flatMap((call) => {
+    const fields = fieldsOf(call)
     const { partner_reference: partnerReference } = fields
-    if (typeof partnerReference !== 'string') continue
-    const provider = call.caller.id
-    const key = chargeKey(provider, partnerReference)
-    const known = charges.get(key) ?? { provider, partnerReference, tries: [] }
-    known.tries.push({ call, fields, reply: membersOf(call.reply?.body) })
-    charges.set(key, known)
-  }
-  return charges
-}
+    const isCharge = call.name === 'charge' && call.caller?.kind === 'provider'
+    if (!isCharge || typeof partnerReference !== 'string') return []
+    const provider = call.caller?.id ?? ''
+    return [{ call, fields, reply: membersOf(call.reply?.body), provider, partnerReference }]
+  })
 
-const sorted = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return members.map(([name, member]) => [name, sorted(member)])
-}
+/** Returns the attempts of each charge. */
+export const chargesIn = (calls: readonly ApiCall[]) =>
+  Map.groupBy(attemptsIn(calls), (one) => chargeKey(one.provider, one.partnerReference))
 
-const spelled = (metadata: unknown): string => JSON.stringify(sorted(metadata ?? {}))
-
-export const matchesRequest = ({ fields }: ChargeAttempt, debit: RawDebit): boolean => {
+export const matchesRequest = (
+  { fields }: Pick<ChargeAttempt, 'fields'>,
+  debit: RawDebit,
+): boolean => {
   const matches: Record<keyof ChargeRequest, boolean> = {
     phone_number: fields.phone_number === debit.phone,
     bank_identifier: fields.bank_identifier === debit.bank.identifier,
@@ -175,7 +161,15 @@ export const matchesRequest = ({ fields }: ChargeAttempt, debit: RawDebit): bool
     currency: fields.currency === 'GHS',
     narration: fields.narration === debit.narration,
     partner_reference: fields.partner_reference === debit.partnerReference,
-    metadata: spelled(fields.metadata) === spelled(debit.metadata && JSON.parse(debit.metadata)),
+    metadata: isDeepStrictEqual(fields.metadata ?? {}, JSON.parse(debit.metadata ?? '{}')),
   }
   return Object.values(matches).every(Boolean)
 }
+
+/** Returns the calls by which a debit was read, each with what the reply says of it. */
+export const readsIn = <T>(calls: readonly ApiCall[], debits: ReadonlyMap<string, T>) =>
+  calls.flatMap((call) => {
+    const debit = debits.get(String(call.path.reference))
+    if (call.name !== 'get-debit-request' || !debit) return []
+    return [{ call, debit, data: membersOf(membersOf(call.reply?.body).data) }]
+  })

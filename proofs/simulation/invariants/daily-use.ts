@@ -29,14 +29,14 @@ export const areUnwanted: IsAlarm = (today, _, { unwantedPromptsLeast }) => {
 const CHECK_MS = 10 * MINUTE_MS
 const COMPARED_MS = 28 * DAY_MS
 
-const reachedIn = (item: Item | undefined): number =>
-  Date.parse(String(item?.reached ?? item?.until ?? new Date(0).toISOString()))
+const slotOf = (item: Item | undefined): number =>
+  Math.floor(
+    Date.parse(String(item?.reached ?? item?.until ?? new Date(0).toISOString())) / CHECK_MS,
+  )
 
 /** Reports whether a sweep is the first one in its ten minutes, in which it checks the uses. */
 const isCheck = ({ before, after }: Change): boolean =>
-  after?.pk === 'SWEEP' &&
-  after.sk === 'SWEEP' &&
-  Math.floor(reachedIn(before) / CHECK_MS) < Math.floor(reachedIn(after) / CHECK_MS)
+  after?.pk === 'SWEEP' && after.sk === 'SWEEP' && slotOf(before) < slotOf(after)
 
 /** The longest run of the sweep. */
 const SWEEP_MS = MINUTE_MS
@@ -60,24 +60,15 @@ const checksIn = ({ changes, measurements, invocations }: Observations) => {
   return [...checks, ...lost]
 }
 
-type Counted = { provider: string; day: string; at: number; uses: Uses }
-
-/** Returns the uses of a provider before an instant, by day. */
-const usesAt = (counted: readonly Counted[], before: number): Map<string, Uses> => {
-  const days = new Map<string, Uses>()
-  for (const { day, at, uses } of counted)
-    if (at < before) days.set(day, { ...days.get(day), ...uses })
-  return days
-}
+const COUNTERS = /^(?:PROVIDER|WINDOW#lookup-customer-banks)#(.*)/
 
 /** The sweeps that check the uses of a day while they ring an alarm. */
 export const swept =
   (isAlarm: IsAlarm) =>
   (observations: Observations): Cause[] => {
     const { changes, strikes, setup } = observations
-    const counted = changes.flatMap(({ after, at }): Counted[] => {
-      const [, provider = ''] =
-        /^(?:PROVIDER|WINDOW#lookup-customer-banks)#(.*)/.exec(String(after?.pk)) ?? []
+    const counted = changes.flatMap(({ after, at }) => {
+      const [, provider = ''] = COUNTERS.exec(String(after?.pk)) ?? []
       const [, day] = String(after?.sk).split('DAY#')
       return day && provider ? [{ provider, day, at, uses: after as unknown as Uses }] : []
     })
@@ -86,16 +77,21 @@ export const swept =
       const today = dayOf(from)
       const isClear =
         isAlone &&
-        today === dayOf(at + setup.skew) &&
-        today === dayOf(from - setup.skew) &&
+        [at + setup.skew, from - setup.skew].every((time) => dayOf(time) === today) &&
         !strikes.some((strike) => strike.by === 'sweep' && strike.at >= from && strike.at <= at)
       return byProvider.flatMap(([provider, own]) => {
         const alarms = [from, at].map((time) => {
-          const days = [...usesAt(own, time)]
-          const { [today]: current = {} } = Object.fromEntries(days)
+          // The last writes before an instant, member by member.
+          const days = new Map<string, Uses>()
+          for (const { day, at: writtenAt, uses } of own)
+            if (writtenAt < time) days.set(day, { ...days.get(day), ...uses })
           const first = dayOf(from - COMPARED_MS)
-          const earlier = days.flatMap(([day, uses]) => (first <= day && day < today ? [uses] : []))
-          return isAlarm(current, earlier, setup)
+          const earlier = [...days].filter(([day]) => first <= day && day < today)
+          return isAlarm(
+            days.get(today) ?? {},
+            earlier.map(([, uses]) => uses),
+            setup,
+          )
         })
         const isCertain = isClear && alarms.every(Boolean) && !(provider in setup.absent)
         const isPossible = (!isClear && !isLost) || alarms.some(Boolean)

@@ -1,18 +1,80 @@
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
-import { membersOf, type OperatorCall } from './calls.ts'
-import type { History } from './item-histories.ts'
-import type { Check, ObservationIndex, Reporter } from './observation-index.ts'
-import type { RawException, RawRefund } from './raw-items.ts'
+import { grantedIn, membersOf, type OperatorCall } from './calls.ts'
+import { expectations } from './lifecycle.ts'
+import {
+  kindOf,
+  type RawBatch,
+  type RawDebit,
+  type RawException,
+  type RawRefund,
+} from './raw-items.ts'
+import type { Check, Checks } from './rules.ts'
 import { settingVerbs } from './setting-timeline.ts'
 import { pesewasOf } from './time-and-money.ts'
 
-/** 55, 56: the decisions of operators on requests for approval and on exceptions. */
+/** The decisions of operators on requests for approval and on exceptions. */
 
-/** Returns the records of the changes that invocations of granted requests made, by invocation. */
-const effectsOf = (runs: readonly OperatorCall[], { changesBy }: ObservationIndex): Change[][] =>
-  [...new Set(runs.map(({ call }) => call.invocation))]
-    .map((invocation) => changesBy.get(invocation) ?? [])
-    .filter((changes) => changes.some(isEffect))
+type Guarded = {
+  noun: string
+  verb: unknown
+  target: unknown
+  /** Whether a refund of the provider's request may have caused it. */
+  isRequested?: boolean
+}
+
+const accountOf = (item: Change['after']): string => JSON.stringify(item?.settlementAccount ?? null)
+
+/** Returns the guarded call of which a write is the effect. */
+const effectOf = ({ before, after }: Change): Guarded | undefined => {
+  const kind = after && kindOf(after)
+  if (kind === 'refund') {
+    const { uuid, reference: target, origin } = after as RawRefund
+    const isNew = before ? uuid !== before.uuid : origin !== 'reversal'
+    return isNew ? { noun: 'exception', verb: 'refund', target } : undefined
+  }
+  if (!before || !after) return undefined
+  if (kind === 'debit') {
+    const { status, reference: target, history, reversalRequest } = after as RawDebit
+    const isMoved = before.status !== status && history.at(-1)?.by?.startsWith('operator:')
+    const isRequested = reversalRequest !== undefined && status === 'reversed'
+    const verb = expectations[status].verb ?? status
+    return isMoved ? { noun: 'debit', verb, target, isRequested } : undefined
+  }
+  if (kind === 'batch') {
+    const { id: target, uuid, status } = after as RawBatch
+    if (uuid !== before.uuid) return { noun: 'settlement', verb: 'retry', target }
+    const isRecorded = before.status === 'failed' && status === 'completed'
+    return isRecorded ? { noun: 'settlement', verb: 'complete', target } : undefined
+  }
+  if (after.entity !== 'payee' || accountOf(before) === accountOf(after)) return undefined
+  return { noun: 'provider', verb: 'update', target: String(after.pk).slice('PAYEE#'.length) }
+}
+
+/** With approvals, a guarded call takes effect only after a second operator approved it. */
+const guardedCallsAreApproved: Check = (index, report) => {
+  const { observations, setup, operatorCalls, changesBy, concerns } = index
+  if (!setup.approvals) return
+  const approved = Map.groupBy(grantedIn(operatorCalls), ({ noun, verb }) => `${noun} ${verb}`)
+  for (const change of observations.changes) {
+    const { noun, verb, target, isRequested } = (change.by && effectOf(change)) || {}
+    if (!noun) continue
+    const isApproved = [`${noun} ${verb}`, ...(isRequested ? ['exception refund'] : [])]
+      .flatMap((call) => approved.get(call) ?? [])
+      .filter(({ grantedAt }) => grantedAt <= change.at)
+      .some((one) =>
+        one.noun === 'exception'
+          ? concerns(one, String(target))
+          : Object.values(one.options)[0] === target,
+      )
+    if (!isApproved) report(String(target), `${noun} ${verb} took effect without an approval`)
+  }
+  for (const { call, approval, noun, verb, options } of operatorCalls) {
+    const isOne = noun !== 'exception' || options.reference !== undefined || verb === 'upload'
+    const changes = isOne || approval !== undefined ? [] : (changesBy.get(call.invocation) ?? [])
+    if (changes.some(isRecord))
+      report(String(verb), 'about many debits took effect without an approval')
+  }
+}
 
 /** A payout and an import are recorded before each attempt: a retry takes effect by its uuid. */
 const isEffect = ({ before, after }: Change): boolean =>
@@ -33,9 +95,8 @@ const isWritten = (name: string, text: string): boolean =>
 
 /** Returns the options that the changes of a granted request do not contain. */
 const missingIn = (changes: readonly Change[], request: OperatorCall): string[] => {
-  const { options } = request
   const written = changes.map(({ after }) => JSON.stringify(after)).join('\n')
-  return Object.entries(options).flatMap(([name, text]) => {
+  return Object.entries(request.options).flatMap(([name, text]) => {
     const amount = pesewasOf(text)
     const isFound =
       written.includes(text) || (amount !== undefined && written.includes(`${amount}`))
@@ -48,53 +109,50 @@ const missingIn = (changes: readonly Change[], request: OperatorCall): string[] 
 const objectOf = ({ noun, target }: Item): string =>
   `${noun === 'exception' ? 'debit' : noun} ${target}`
 
-/** 55: a granted request takes effect once, as its requester asked; a denied one never. */
-export const requestsTakeEffectOnce: Check = (index, report) => {
-  const { operatorCalls, observations } = index
+/** A granted request takes effect once, as its requester asked; a denied one never. */
+const requestsTakeEffectOnce: Check = ({ operatorCalls, observations, changesBy }, report) => {
   const requests = new Map(operatorCalls.map((call) => [call.requested, call]))
   const runsOf = Map.groupBy(operatorCalls, ({ approval }) => approval)
   const touched = new Set(
     observations.changes.map(({ after }) => after?.entity === 'change' && objectOf(after)),
   )
-  for (const item of observations.items) {
-    if (item.entity !== 'approval') continue
+  for (const item of observations.items.filter(({ entity }) => entity === 'approval')) {
     const id = String(item.id)
-    const effects = effectsOf(runsOf.get(id) ?? [], index)
-    const [changes = []] = effects
+    const runs = new Set((runsOf.get(id) ?? []).map(({ call }) => call.invocation))
+    const effects = [...runs]
+      .map((invocation) => changesBy.get(invocation) ?? [])
+      .filter((changes) => changes.some(isEffect))
+    const [changes] = effects
     const request = requests.get(id)
     const isMany = request !== undefined && isAboutMany(request)
     if (effects.length > 1 && !isMany) report(id, `took effect ${effects.length} times`)
-    if (effects.length > 0 && item.decision !== 'granted')
-      report(id, `is ${item.decision}, but ran`)
-    if (effects.length > 0 && !request) report(id, 'took effect without a known request')
+    if (changes && item.decision !== 'granted') report(id, `is ${item.decision}, but ran`)
+    if (changes && !request) report(id, 'took effect without a known request')
     const isOthers = ({ after }: Change) =>
       after?.entity === 'change' && after.by !== request?.actor
-    if (changes.some(isOthers)) report(id, `is not recorded as a call of ${request?.actor}`)
-    const missing = request && effects.length > 0 ? missingIn(changes, request) : []
+    if (changes?.some(isOthers)) report(id, `is not recorded as a call of ${request?.actor}`)
+    const missing = request && changes ? missingIn(changes, request) : []
     if (missing.length > 0) report(id, `took effect without its ${missing.join(', ')}`)
     // The object may have been as requested; 57 compares settings.
     const isSetting = (settingVerbs as readonly string[]).includes(`${item.noun} ${item.verb}`)
-    const isDone =
-      item.doneAt && ![item.refusal, isSetting, isMany, touched.has(objectOf(item))].some(Boolean)
-    if (isDone && effects.length === 0) report(id, 'is done, but had no effect')
+    const mayBeIdle = [item.refusal, isSetting, isMany, touched.has(objectOf(item))].some(Boolean)
+    if (item.doneAt && !mayBeIdle && !changes) report(id, 'is done, but had no effect')
   }
 }
 
 const isRecord = ({ after }: Change): boolean =>
   after?.entity === 'change' && after.noun === 'exception'
 
-/** 55: a call about many takes effect once on each of its debits, with its outcome, and on no other. */
-export const callsAboutManyTakeEffectOnce: Check = (index, report) => {
+/** A call about many takes effect once on each of its debits, with its outcome, and on no other. */
+const callsAboutManyTakeEffectOnce: Check = (index, report) => {
   const { decisions, concerns, changesBy, observations } = index
   const effects = new Set<string>()
   for (const decision of decisions.filter(isAboutMany)) {
     const { call, approval, options, verb } = decision
-    const targets = (changesBy.get(call.invocation) ?? [])
-      .filter(isRecord)
-      .map(({ after }) => String(after?.target))
+    const records = (changesBy.get(call.invocation) ?? []).filter(isRecord)
     // Two granted calls can be about one upload: the second repeats refunds that have failed since.
     const id = approval ?? (options.bulk ? `${options.bulk} ${verb}` : call.invocation)
-    for (const target of new Set(targets)) {
+    for (const target of new Set(records.map(({ after }) => String(after?.target)))) {
       if (effects.has(`${id} ${target}`)) report(target, `is changed twice by the call ${id}`)
       effects.add(`${id} ${target}`)
       if (!concerns(decision, target)) report(target, 'is changed by a call about other debits')
@@ -121,10 +179,13 @@ const contentOf = ({ kind, report }: RawException): string => {
 
 type Known = { kind: string; content: string; openedAt: number; closedAt: number }
 
-/** 56: a closed exception stays closed, and its repeat begins closed; another report begins open. */
-export const closedExceptionsStayClosed: Check = (index, report) => {
+/**
+ * A closed exception stays closed, and its repeat begins closed; another report begins open. An operator refunds
+ * an open exception, or a late completion despite its note.
+ */
+const closedExceptionsStayClosed: Check = (index, report) => {
   const knownOf = new Map<string, Map<string, Known>>()
-  for (const { before, after, at, by } of index.exceptionChanges) {
+  for (const { before, after, at, since } of index.exceptionChanges) {
     const { reference, sk } = (after ?? before) as RawException
     const known = knownOf.get(reference) ?? new Map<string, Known>()
     knownOf.set(reference, known)
@@ -133,46 +194,37 @@ export const closedExceptionsStayClosed: Check = (index, report) => {
     if (!after) continue
     const content = contentOf(after)
     const same = [...known.values()].filter((one) => one.content === content)
-    const since = index.startOf(by?.invocation, at)
     const isRepeat = same.length > 0 && after.kind !== 'refund'
     const isOpenAgain = isRepeat && same.every(({ closedAt }) => closedAt < since)
-    if (!before && !after.resolvedAt && isOpenAgain) {
+    if (!before && !after.resolvedAt && isOpenAgain)
       report(reference, 'has an open exception for a report that an operator has decided')
-    }
     // A repeat that is stored meanwhile may have been unseen.
     const seen = same.filter(({ openedAt, closedAt }) => openedAt < since || closedAt <= at)
     const isDecided = isRepeat && seen.length > 0 && seen.every(({ closedAt }) => closedAt <= at)
-    if (!before && after.resolvedAt && !isDecided) {
+    if (!before && after.resolvedAt && !isDecided)
       report(reference, 'has an exception that nobody closed')
-    }
-    const closedAt = known.get(sk)?.closedAt ?? Number.POSITIVE_INFINITY
-    known.set(sk, {
-      kind: after.kind,
-      content,
-      openedAt: known.get(sk)?.openedAt ?? at,
-      closedAt: after.resolvedAt ? Math.min(closedAt, at) : closedAt,
-    })
+    const { openedAt = at, closedAt = Infinity } = known.get(sk) ?? {}
+    const closed = after.resolvedAt ? Math.min(closedAt, at) : closedAt
+    known.set(sk, { kind: after.kind, content, openedAt, closedAt: closed })
   }
-  for (const refund of index.refunds.values()) checkRefund(refund, knownOf, index, report)
+  for (const [reference, { changes }] of index.refunds) {
+    for (const { before, after, at, since } of changes) {
+      const kind = before ? 'refund' : after?.origin
+      if (!after || before?.uuid === after.uuid || kind === 'reversal') continue
+      const isOpen = knownOf
+        .get(reference)
+        ?.values()
+        .some((one) => one.kind === kind && one.closedAt > since)
+      const isDespiteNote = index
+        .decisionsOf(reference)
+        .some(({ options, call }) => options['despite-note'] !== undefined && call.at <= at)
+      if (!isOpen && (before || !isDespiteNote)) report(reference, 'is refunded after a note')
+    }
+  }
 }
 
-/** An operator refunds an open exception, or a late completion despite its note. */
-const checkRefund = (
-  { item: { reference }, changes }: History<RawRefund>,
-  knownOf: ReadonlyMap<string, ReadonlyMap<string, Known>>,
-  { decisionsOf, startOf }: ObservationIndex,
-  report: Reporter,
-): void => {
-  for (const { before, after, at, by } of changes) {
-    const kind = before ? 'refund' : after?.origin
-    if (!after || before?.uuid === after.uuid || kind === 'reversal') continue
-    const since = startOf(by?.invocation, at)
-    const isOpen = [...(knownOf.get(reference)?.values() ?? [])].some(
-      (one) => one.kind === kind && one.closedAt > since,
-    )
-    const isDespiteNote = decisionsOf(reference).some(
-      ({ options, call }) => options['despite-note'] !== undefined && call.at <= at,
-    )
-    if (!isOpen && (before || !isDespiteNote)) report(reference, 'is refunded after a note')
-  }
+export const checks: Checks = {
+  46: [guardedCallsAreApproved],
+  55: [requestsTakeEffectOnce, callsAboutManyTakeEffectOnce],
+  56: [closedExceptionsStayClosed],
 }

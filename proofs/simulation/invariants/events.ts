@@ -1,22 +1,27 @@
-import type { Post } from '../engine/observations.ts'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { isFinished, type ReceivedPost } from './item-histories.ts'
-import type { Check, ObservationIndex, Reporter } from './observation-index.ts'
+import type { ObservationIndex } from './observation-index.ts'
 import { differing, eventOf, settledEventOf } from './payload.ts'
-import type { RawAttempt } from './raw-items.ts'
-import { eventNumber, SETTLED } from './time-and-money.ts'
+import { type Check, type Checks, eachDelivery, eachEvent } from './rules.ts'
+import type { Secret } from './setting-timeline.ts'
+import { eventNumber, inGhs, MINUTE_MS, SETTLED } from './time-and-money.ts'
 
-/** 13, 14, 50: events, their ids and their contents. */
+/** Events: their ids, their contents, and the posts that publish them. */
 
 const numberOf = ({ reference, n }: ReceivedPost, { debits, batches }: ObservationIndex): number =>
   n === SETTLED
     ? eventNumber(reference, n, batches.get(reference)?.item.completedGeneration)
     : eventNumber(reference, n, debits.get(reference)?.entries[n]?.gen)
 
+/** Connecting takes a part of the attempt. */
+const CONNECTING_MS = 30_000
+
 /**
- * 13: an event has one id, derived from its debit and number. Each POST has its own id, and is
+ * An event has one id, derived from its debit and number. Each POST has its own id, and is
  * recorded unless its invocation crashed.
  */
-export const eventIdsAreStable: Check = (index, report) => {
+const eventIdsAreStable: Check = (index, report) => {
+  const { skew } = index.setup
   for (const [key, posts] of index.postsOf) {
     const [first] = posts
     if (!first?.about) continue
@@ -25,48 +30,39 @@ export const eventIdsAreStable: Check = (index, report) => {
     const shape = new RegExp(`^dlv_${number}_[0-9a-f]{16}$`)
     const recorded = new Map(index.deliveries.get(key)?.attempts.map((one) => [one.id, one]))
     for (const { id, post, body } of posts) {
-      const { 'x-svc-event-id': named, 'webhook-id': webhookId } = post.headers
+      const { 'x-svc-event-id': named, 'webhook-id': webhookId, 'x-svc-event': type } = post.headers
       const ids = [body.event_id, named, webhookId]
       if (ids.some((one) => one !== event)) report(key, `has the ids ${ids}, not ${event}`)
-      if (post.headers['x-svc-event'] !== body.event) report(key, 'has another type')
+      if (type !== body.event) report(key, 'has another type')
       if (!shape.test(id)) report(key, `has an attempt named ${id}`)
       const attempt = recorded.get(id)
       if (!attempt && isFinished(post, index.observations)) report(key, `has no record of ${id}`)
-      if (attempt && !isOfPost(attempt, post, index.observations.setup.skew))
-        report(key, `has another request than the record ${id}`)
+      if (!attempt) continue
+      const before = post.at - Date.parse(attempt.at)
+      const isSame =
+        attempt.sentAs === type &&
+        (!post.responseReceived || attempt.responseCode === post.code) &&
+        before >= -skew &&
+        before <= CONNECTING_MS + skew
+      if (!isSame) report(key, `has another request than the record ${id}`)
     }
     const ids = posts.map(({ id }) => id)
     if (new Set(ids).size < ids.length) report(key, `has repeated attempt ids: ${ids}`)
   }
 }
 
-/** Connecting takes a part of the attempt. */
-const CONNECTING_MS = 30_000
+const attemptsAreRecorded = eachDelivery(({ item, attempts }) => {
+  // After a crash, the last attempt may be stored in both places.
+  const ids = new Set(attempts.map(({ id }) => id))
+  const places = new Set(attempts.map(({ id, number }) => `${number} ${id}`))
+  const numbers = new Set(attempts.map(({ number }) => number))
+  const counts = [ids.size, places.size, numbers.size, Math.max(0, ...numbers)]
+  const isRight = counts.every((count) => count === item.attemptCount)
+  return !isRight && `counts ${item.attemptCount} attempts, but records ${[...ids]}`
+})
 
-const isOfPost = ({ at, sentAs, responseCode }: RawAttempt, post: Post, skew: number): boolean => {
-  const before = post.at - Date.parse(at)
-  return (
-    sentAs === post.headers['x-svc-event'] &&
-    (!post.responseReceived || responseCode === post.code) &&
-    before >= -skew &&
-    before <= CONNECTING_MS + skew
-  )
-}
-
-export const attemptsAreRecorded: Check = ({ deliveries }, report) => {
-  for (const [key, { item, attempts }] of deliveries) {
-    // After a crash, the last attempt may be stored in both places.
-    const ids = new Set(attempts.map(({ id }) => id))
-    const places = new Set(attempts.map(({ id, number }) => `${number} ${id}`))
-    const numbers = new Set(attempts.map(({ number }) => number))
-    const counts = [ids.size, places.size, numbers.size, Math.max(0, ...numbers)]
-    if (counts.every((count) => count === item.attemptCount)) continue
-    report(key, `counts ${item.attemptCount} attempts, but records ${[...ids]}`)
-  }
-}
-
-/** 50: an id names one event, also after a restore: receivers deduplicate by it. */
-export const eventIdsNameOneEvent: Check = ({ posts }, report) => {
+/** Also after a restore: receivers deduplicate by the id. */
+const eventIdsNameOneEvent: Check = ({ posts }, report) => {
   const events = new Map<string, string>()
   for (const { post, reference, body } of posts) {
     const id = String(post.headers['x-svc-event-id'])
@@ -77,49 +73,152 @@ export const eventIdsNameOneEvent: Check = ({ posts }, report) => {
   }
 }
 
-export const eventsHaveNoGaps: Check = ({ events, feeds, deliveries }, report) => {
-  for (const [key, { provider }] of events) {
-    if (!feeds.get(provider)?.has(key)) report(key, `is not in the feed of ${provider}`)
-  }
+const eventsAreInFeeds = eachEvent(({ key, provider }, { feeds }) =>
+  feeds.get(provider)?.has(key) ? undefined : `is not in the feed of ${provider}`,
+)
+
+const publishedEventsHappened: Check = ({ events, feeds, deliveries }, report) => {
   for (const [provider, feed] of feeds) {
-    for (const key of feed) {
+    for (const key of feed)
       if (!events.has(key)) report(key, `is in the feed of ${provider}, but never happened`)
-    }
   }
   for (const [key, { item }] of deliveries) {
     const event = events.get(key)
+    const isOf = item.event === event?.type && Date.parse(item.occurredAt) === event?.writtenAt
     if (!event) report(key, 'has a delivery, but never happened')
-    if (!event) continue
-    const isOf = item.event === event.type && Date.parse(item.occurredAt) === event.writtenAt
-    if (!isOf) report(key, `has a delivery of ${item.event} at ${item.occurredAt}`)
+    else if (!isOf) report(key, `has a delivery of ${item.event} at ${item.occurredAt}`)
   }
 }
 
-/** 14: a payload shows the state at its event, with equal bytes in each attempt. */
-export const payloadsShowTheirState: Check = (index, report) => {
-  for (const [key, posts] of index.postsOf) {
+/** A payload shows the state at its event, with equal bytes in each attempt. */
+const payloadsShowTheirState: Check = ({ postsOf, events, debits, batches }, report) => {
+  for (const [key, posts] of postsOf) {
     const [first] = posts
-    if (!first?.about) {
-      const other = posts.find(({ body }) => body.event !== 'ping')
-      if (other) report(String(other.body.event_id), 'has no subject')
-      continue
-    }
+    const other = posts.find(({ body }) => body.event !== 'ping')
+    if (!first?.about && other) report(String(other.body.event_id), 'has no subject')
+    if (!first?.about) continue
+    const { reference, n, body } = first
     if (posts.some(({ post }) => post.raw !== first.post.raw))
       report(key, 'was published with different bytes')
-    if (index.events.has(key)) checkPayload(key, first, index, report)
-    else report(key, 'was published, but never happened')
+    if (!events.has(key)) report(key, 'was published, but never happened')
+    const debit = debits.get(reference)
+    const batch = batches.get(reference)?.item
+    const expected = debit ? eventOf(debit, n) : batch && settledEventOf(batch)
+    const wrong = events.has(key) && expected && differing(body, expected)
+    if (wrong) report(key, `was published with another ${wrong}`)
   }
 }
 
-const checkPayload = (
-  key: string,
-  { reference, n, body }: ReceivedPost,
-  { debits, batches }: ObservationIndex,
-  report: Reporter,
-): void => {
-  const debit = debits.get(reference)
-  const batch = batches.get(reference)?.item
-  const expected = debit ? eventOf(debit, n) : batch && settledEventOf(batch)
-  const wrong = expected && differing(body, expected)
-  if (wrong) report(key, `was published with another ${wrong}`)
+const SECRET_PREFIX = 'whsec_'
+
+type Keys = { whole: KeyObject; decoded: KeyObject }
+
+/** Key objects are several times faster than bytes. */
+const known = new Map<string, Keys>()
+
+const keysOf = (secret: string): Keys => {
+  const keys = known.get(secret) ?? {
+    whole: createSecretKey(Buffer.from(secret)),
+    decoded: createSecretKey(Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')),
+  }
+  known.set(secret, keys)
+  return keys
+}
+
+/** Reports whether JSON has no white space outside of its texts. */
+const isMinified = (raw: string): boolean => !/\s/.test(raw.replaceAll(/"(?:[^"\\]|\\.)*"/g, ''))
+
+const FRESH_MS = MINUTE_MS
+
+/** Both signatures cover the exact bytes, with the secret of the receiver's provider. */
+const postsAreSigned: Check = ({ posts, timeline, startOf, setup }, report) => {
+  const minified = new Map<string, boolean>()
+  for (const received of posts) {
+    const { post, receiver } = received
+    const about = received.reference || post.url
+    const id = post.headers['x-svc-delivery-id'] ?? 'a post without an id'
+    const from = startOf(post.by, post.at)
+    const secrets = timeline.during('webhookSecret', receiver?.id ?? '', from, post.at)
+    const wrong = secrets.map((secret) => secret && wrongIn(received, secret, setup.skew))
+    if (wrong.every(Boolean)) report(about, `${id} has a wrong ${wrong}`)
+    const isKnown = minified.get(post.raw) ?? isMinified(post.raw)
+    minified.set(post.raw, isKnown)
+    if (!isKnown) report(about, `${id} is not minified`)
+  }
+}
+
+const wrongIn = (
+  { post: { headers, raw, at } }: ReceivedPost,
+  { current, previous, until }: Secret,
+  skew: number,
+): string | undefined => {
+  const { 'webhook-id': id, 'webhook-timestamp': time, 'x-svc-timestamp': stamp } = headers
+  const standard = headers['webhook-signature']?.split(' ') ?? []
+  const signed = [headers['x-svc-signature'], headers['x-svc-signature-previous']]
+  for (const [n, secret] of [current, previous].entries()) {
+    // A secret that no reply has shown cannot be checked.
+    if (secret === undefined) continue
+    const isAbsent = signed[n] === undefined
+    const mayBeOver = n === 1 && at + skew + FRESH_MS > until
+    const mustBeOver = n === 1 && at - skew - FRESH_MS >= until
+    if (isAbsent ? !mayBeOver : mustBeOver) return `overlap of secrets at ${n}`
+    if (isAbsent) continue
+    const keys = keysOf(secret)
+    const signature = createHmac('sha256', keys.whole).update(raw, 'utf8').digest('hex')
+    if (signed[n] !== signature) return 'signature'
+    const own = createHmac('sha256', keys.decoded)
+      // In two parts, to avoid copying the long body.
+      .update(`${id}.${time}.`, 'utf8')
+      .update(raw, 'utf8')
+      .digest('base64')
+    if (standard[n] !== `v1,${own}`) return 'standard signature'
+  }
+  const isNow = Math.abs(Number(stamp) * 1000 - at) <= FRESH_MS + skew
+  return /^[0-9]{10}$/.test(stamp ?? '') && stamp === time && isNow ? undefined : 'timestamp'
+}
+
+/** Events reach only their provider's receiver. */
+const postsReachOwner: Check = ({ posts, debits, batches }, report) => {
+  for (const { post, receiver, about, reference } of posts) {
+    if (!receiver) report(post.url, 'is not a receiver')
+    const owner = (debits.get(reference) ?? batches.get(reference))?.item.provider
+    if (about && owner !== receiver?.id)
+      report(reference, `belongs to ${owner}, but reached ${receiver?.id}`)
+  }
+}
+
+/** A published amount: text, a number, or null if unknown. */
+const PUBLISHED = /(?<!\\)"(?:amount|fee|gross|net|adjustments|paid|total_amount)":([^,}\]]*)/g
+const DECIMAL = /^(?:null|"-?(?:0|[1-9][0-9]*)\.[0-9]{2}"|-?(?:0|[1-9][0-9]*)\.[0-9]{2})$/
+
+const badIn = (text: string): string | undefined =>
+  text
+    .matchAll(PUBLISHED)
+    .map(([, amount = '']) => amount)
+    .find((amount) => !DECIMAL.test(amount))
+
+/** Checks the exact bytes of posts before the metadata, which belongs to the provider. */
+const publishedAmountsAreExact: Check = ({ posts, debits, observations }, report) => {
+  const bodies = new Map(posts.map((received) => [received.post.raw, received]))
+  for (const [raw, { about, reference }] of bodies) {
+    const own = raw.split('"previous_status":')[0] ?? ''
+    const bad = badIn(own)
+    if (bad !== undefined) report(reference, `has the amount ${bad}`)
+    const debit = about === 'transaction' && debits.get(reference)
+    if (debit && !own.includes(`"amount":${inGhs(debit.item.amount)},`))
+      report(reference, `was published without the amount ${inGhs(debit.item.amount)}`)
+  }
+  for (const { name, reply } of observations.calls) {
+    const bad = reply && reply.status < 300 ? badIn(reply.raw ?? '') : undefined
+    if (bad !== undefined) report(name, `has the amount ${bad}`)
+  }
+}
+
+export const checks: Checks = {
+  13: [eventIdsAreStable, attemptsAreRecorded],
+  14: [eventsAreInFeeds, publishedEventsHappened, payloadsShowTheirState],
+  18: [postsAreSigned],
+  19: [postsReachOwner],
+  30: [publishedAmountsAreExact],
+  50: [eventIdsNameOneEvent],
 }

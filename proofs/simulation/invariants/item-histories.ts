@@ -1,20 +1,27 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { Observations, Post, SimulatedProvider } from '../engine/observations.ts'
-import { type Members, membersOf } from './calls.ts'
+import { membersOf } from './calls.ts'
 import * as raw from './raw-items.ts'
 import { SETTLED } from './time-and-money.ts'
 
 /** The stored items of a run, with their changes. */
 
-export type History<T extends Item> = { item: T; changes: readonly raw.ChangeOf<T>[] }
+/** Returns when an invocation started; `at` if it is unknown. */
+export type StartOf = (invocation: number | undefined, at: number) => number
 
-export const itemHistories = ({ items, changes }: Observations) => {
+/** A write; `since`: the start of the invocation that made it. */
+export type Step<T extends Item> = raw.ChangeOf<T> & { since: number }
+
+export type History<T extends Item> = { item: T; changes: readonly Step<T>[] }
+
+export const itemHistories = ({ items, changes }: Observations, startOf: StartOf) => {
   const itemsByKind = Map.groupBy(items, raw.kindOf)
   const itemsOf = <K extends raw.Kind>(kind: K) =>
     (itemsByKind.get(kind) ?? []) as raw.RawItems[K][]
-  const changesByKind = Map.groupBy(changes, (change) => raw.kindOf(imageOf(change)))
-  const changesOf = <K extends raw.Kind>(...kinds: K[]) =>
-    kinds.flatMap((kind) => (changesByKind.get(kind) ?? []) as raw.ChangeOf<raw.RawItems[K]>[])
+  const steps = changes.map((one) => ({ ...one, since: startOf(one.by?.invocation, one.at) }))
+  const changesByKind = Map.groupBy(steps, (change) => raw.kindOf(imageOf(change)))
+  const changesOf = <K extends raw.Kind>(kind: K) =>
+    (changesByKind.get(kind) ?? []) as Step<raw.RawItems[K]>[]
   const historiesOf = <K extends raw.Kind>(kind: K) => joinHistories(itemsOf(kind), changesOf(kind))
 
   /** An event of a receipt is a delivery without an item, until it gets a record of its own. */
@@ -58,16 +65,14 @@ export const imageOf = ({ before, after }: raw.ChangeOf<Item>): Item => (after ?
 
 const joinHistories = <T extends Item>(
   items: readonly T[],
-  changes: readonly raw.ChangeOf<T>[],
+  changes: readonly Step<T>[],
 ): History<T>[] => {
   const changesByKey = Map.groupBy(changes, ({ before, after }) => keyOf((after ?? before) as T))
   return items.map((item) => ({ item, changes: changesByKey.get(keyOf(item)) ?? [] }))
 }
 
 /** Returns changes in the order of their commits; each starts from the end of the previous one. */
-const continued = (
-  changes: readonly raw.ChangeOf<raw.RawDelivery>[],
-): raw.ChangeOf<raw.RawDelivery>[] => {
+const continued = (changes: readonly Step<raw.RawDelivery>[]): Step<raw.RawDelivery>[] => {
   let last: raw.RawDelivery | undefined
   return changes
     .toSorted((a, b) => a.sequence - b.sequence)
@@ -80,48 +85,29 @@ const continued = (
 
 const keyOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
 
-export type ReceivedPost = {
-  post: Post
-  receiver: SimulatedProvider | undefined
-  body: Members
-  /** Undefined for a ping or an unreadable body. */
-  about: 'transaction' | 'settlement' | undefined
-  subject: Members
-  reference: string
-  n: number
-  id: string
-}
-
-const readBody = (raw: string): Omit<ReceivedPost, 'post' | 'receiver' | 'id'> => {
+/** `about` is undefined for a ping or an unreadable body. */
+const readBody = (raw: string) => {
   const body = membersOf(raw)
   const { transaction, settlement } = membersOf(body.data)
-  const subject = membersOf(transaction ?? settlement)
-  if (transaction) {
-    const reference = String(subject.reference)
-    return { body, about: 'transaction', subject, reference, n: Number(body.sequence) % 10 }
-  }
+  const { reference, id } = membersOf(transaction ?? settlement)
+  const n = Number(body.sequence) % 10
+  if (transaction) return { body, about: 'transaction' as const, reference: String(reference), n }
   return settlement
-    ? { body, about: 'settlement', subject, reference: String(subject.id), n: SETTLED }
-    : { body, about: undefined, subject, reference: '', n: -1 }
+    ? { body, about: 'settlement' as const, reference: String(id), n: SETTLED }
+    : { body, about: undefined, reference: '', n: -1 }
 }
 
-export const receivedPosts = (
-  posts: readonly Post[],
-  providers: readonly SimulatedProvider[],
-): ReceivedPost[] => {
+export type ReceivedPost = ReturnType<typeof receivedPosts>[number]
+
+export const receivedPosts = (posts: readonly Post[], providers: readonly SimulatedProvider[]) => {
   const receivers = new Map(providers.map((provider) => [provider.id, provider]))
   // All attempts of an event have the same body.
   const read = new Map<string, ReturnType<typeof readBody>>()
   return posts.map((post) => {
     const known = read.get(post.raw) ?? readBody(post.raw)
     read.set(post.raw, known)
-    const id = post.headers['x-svc-delivery-id'] ?? ''
-    return {
-      post,
-      receiver: receivers.get(new URL(post.url).host.split('.')[0] ?? ''),
-      ...known,
-      id,
-    }
+    const receiver = receivers.get(new URL(post.url).host.split('.')[0] ?? '')
+    return { post, receiver, ...known, id: post.headers['x-svc-delivery-id'] ?? '' }
   })
 }
 

@@ -29,81 +29,50 @@ type Expectation = EventExpectation & {
   rejects: Readonly<Record<string, ReportKind>>
 }
 
+const CREATED = { writers: ['provider'], verb: null, retries: 2, adds: null } as const
+
 const OPEN = {
-  adds: null,
+  ...CREATED,
   lists: ['good', 'open'],
+  // Operators record outcomes, also of debits that were not sent.
+  submitted: 'maybe',
   isOutcome: false,
   isCounted: true,
   settlement: null,
   refund: null,
+  replies: null,
   rejects: {},
 } as const
 
+const OUTCOME = { ...OPEN, writers: ['bank', 'job'], retries: 10, isOutcome: true } as const
+
 export const expectations: Record<Status, Expectation> = {
-  pending: {
-    writers: ['provider'],
-    verb: null,
-    retries: 2,
-    ...OPEN,
-    submitted: 'maybe',
-    replies: null,
-  },
+  pending: { ...OPEN },
   processing: {
-    writers: ['bank', 'job'],
-    verb: null,
-    retries: 5,
     ...OPEN,
-    submitted: 'always',
-    replies: ['accepted'],
+    ...{ writers: ['bank', 'job'], retries: 5, submitted: 'always', replies: ['accepted'] },
   },
   completed: {
-    writers: ['bank', 'job'],
-    verb: 'complete',
-    retries: 10,
-    adds: null,
-    lists: ['good'],
-    // Operators record outcomes, also of debits that were not sent.
-    submitted: 'maybe',
-    isOutcome: true,
-    isCounted: true,
-    settlement: 'line',
-    refund: null,
-    replies: ['completed'],
+    ...OUTCOME,
+    ...{ verb: 'complete', lists: ['good'], settlement: 'line', replies: ['completed'] },
     rejects: { failed: 'contradiction', approved: 'refused_report' },
   },
   failed: {
-    writers: ['bank', 'job'],
-    verb: 'fail',
-    retries: 10,
-    adds: 'error_details',
-    lists: ['failed'],
-    submitted: 'maybe',
-    isOutcome: true,
-    isCounted: false,
-    settlement: null,
-    refund: 'late_completion',
-    replies: ['failed', 'rejected'],
+    ...OUTCOME,
+    ...{ verb: 'fail', adds: 'error_details', lists: ['failed'], isCounted: false },
+    ...{ refund: 'late_completion', replies: ['failed', 'rejected'] },
     rejects: { completed: 'late_completion', approved: 'refused_report' },
   },
   reversed: {
-    writers: [],
-    verb: 'reverse',
-    retries: 5,
-    adds: 'refund',
-    lists: ['reversed'],
-    submitted: 'maybe',
-    isOutcome: false,
-    isCounted: true,
-    settlement: 'adjustment',
-    refund: 'reversal',
-    replies: null,
-    rejects: { completed: 'refused_report' },
+    ...OPEN,
+    ...{ writers: [], verb: 'reverse', retries: 5, adds: 'refund', lists: ['reversed'] },
+    ...{ settlement: 'adjustment', refund: 'reversal', rejects: { completed: 'refused_report' } },
   },
 }
 
 export const statuses = Object.keys(expectations) as Status[]
 
 export const eventExpectations: Record<DebitEventName, EventExpectation> = {
-  created: { writers: ['provider'], verb: null, retries: 2, adds: null },
+  created: CREATED,
   ...expectations,
 }

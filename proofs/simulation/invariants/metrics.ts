@@ -3,10 +3,10 @@ import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { AlarmedMetric } from '../../../shared/metrics.ts'
 import type { ApiCall, Observations } from '../engine/observations.ts'
 import { areUnwanted, type Cause, isUnusual, swept } from './daily-use.ts'
-import type { Check, ObservationIndex } from './observation-index.ts'
-import { mayWait } from './payout-days.ts'
-import { isRefusal } from './prompts.ts'
-import type { RawDebit } from './raw-items.ts'
+import type { ObservationIndex } from './observation-index.ts'
+import { mayWait } from './payouts.ts'
+import { entriesOf, isRefusal, type RawDebit } from './raw-items.ts'
+import type { Check, Checks } from './rules.ts'
 import { dayOf, HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
 /** 63: each metric that an alarm uses is measured when its event happens. */
@@ -33,11 +33,9 @@ const opened = (kind: ExceptionKind): Causes =>
   })
 
 const ended = (status: 'completed' | 'failed'): Causes =>
-  changed(
-    'relay',
-    'debit',
-    (before, after) => after?.status === status && before?.status !== status,
-  )
+  changed('relay', 'debit', (before, after) => {
+    return after?.status === status && before?.status !== status
+  })
 
 const invoked =
   (name: string): Causes =>
@@ -98,12 +96,8 @@ const unpaid: Causes = ({ invocations, changes, setup: { skew } }, index) => {
   )
 }
 
-const CREDENTIALS = new Set([401, 403])
-
-const isRefused = ({ history }: RawDebit): boolean => {
-  const { by = '', set = {} } = history.at(-1) ?? {}
-  return isRefusal({ by, set })
-}
+/** Other metrics count these. */
+const OTHERS = new Set([401, 403, 429])
 
 /** A reconciliation that gets a member. */
 const reconciled = (member: 'endedAt' | 'sealed'): Causes =>
@@ -134,11 +128,10 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
   // Requests without a token are not measured.
   BankCredentialsRefused: called(({ caller }, status) => caller?.kind === 'bank' && status >= 401),
   BankRequestsLimited: replied((status) => status === 429),
-  BankRequestsRefused: replied(
-    (status) => status >= 400 && status < 500 && status !== 429 && !CREDENTIALS.has(status),
-  ),
+  BankRequestsRefused: replied((status) => status >= 400 && status < 500 && !OTHERS.has(status)),
   PromptsRefused: changed('writer', 'debit', (before, after) => {
-    return before?.status === 'pending' && isRefused(after as RawDebit)
+    const last = after && entriesOf(after as RawDebit).at(-1)
+    return before?.status === 'pending' && last !== undefined && isRefusal(last)
   }),
   SettlementUnfinished: invoked('reconcile-day'),
   RequestsOverdue: invoked('reconcile-day'),
@@ -168,44 +161,36 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
  * A lost record is never measured; the sweep only sends its messages. The retries of a record end within
  * a long outage of the queues.
  */
-const LOSES_RECORDS = new Set<Observations['strikes'][number]['name']>([
-  'record lost',
-  'shard blocked',
-  'queue outage',
-])
+const LOSES_RECORDS = ['record lost', 'shard blocked', 'queue outage']
 
 /** No other invocation than that of an event measures these. */
-const EXACT: ReadonlySet<string> = new Set<AlarmedMetric>([
-  ...(['SettlementNotPaid', 'UnusualUse', 'UnwantedPrompts'] as const),
-])
+const EXACT = ['SettlementNotPaid', 'UnusualUse', 'UnwantedPrompts']
 
-export const eventsAreMeasured: Check = (index, report) => {
-  const { observations } = index
-  const { measurements, invocations, strikes, setup } = observations
+const eventsAreMeasured: Check = (index, report) => {
+  const { observations, setup } = index
+  const { measurements, invocations, strikes } = observations
   // The losses of a shape of a debit have no strikes.
   const isShape = !setup.isHealthy && strikes.length === 0
-  const losesRecords = isShape || strikes.some(({ name }) => LOSES_RECORDS.has(name))
+  const losesRecords = isShape || strikes.some(({ name }) => LOSES_RECORDS.includes(name))
   const byName = Map.groupBy(measurements, ({ name }) => name)
   for (const [name, causesIn] of Object.entries(causesOf)) {
     if (typeof causesIn === 'string') continue
     const measured = byName.get(name) ?? []
     const causes = causesIn(observations, index)
     const measurers = new Set(measured.map(({ by }) => by))
-    for (const { about, by, isPossible } of causes) {
-      if (isPossible || by === undefined || !invocations.get(by)?.isFinished || measurers.has(by))
-        continue
-      report(about, `was not measured as ${name}`)
-    }
-    const relayedCount = causes.filter(
-      ({ by, isPossible }) => by === undefined && !isPossible,
-    ).length
+    const certain = causes.filter(({ isPossible }) => !isPossible)
+    for (const { about, by } of certain)
+      if (by !== undefined && invocations.get(by)?.isFinished && !measurers.has(by))
+        report(about, `was not measured as ${name}`)
+    const relayed = certain.filter(({ by }) => by === undefined).length
     const sum = measured.reduce((total, { value }) => total + value, 0)
-    if (sum < relayedCount && !losesRecords)
-      report(name, `was measured ${sum} times, but happened ${relayedCount} times`)
-    const causers = new Set(causes.map(({ by }) => by))
+    if (sum < relayed && !losesRecords)
+      report(name, `was measured ${sum} times, but happened ${relayed} times`)
     const isCaused = (by: number | undefined): boolean =>
-      EXACT.has(name) ? causers.has(by) : causes.length > 0
+      causes.some((cause) => cause.by === by || !EXACT.includes(name))
     if (measured.some(({ by, value }) => value > 0 && !isCaused(by)))
       report(name, 'was measured without its event')
   }
 }
+
+export const checks: Checks = { 63: [eventsAreMeasured] }

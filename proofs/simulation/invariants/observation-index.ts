@@ -1,38 +1,19 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
-import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
-import type { ApiCall, Observations } from '../engine/observations.ts'
+import type { Observations } from '../engine/observations.ts'
 import * as sent from './calls.ts'
 import * as histories from './item-histories.ts'
 import * as raw from './raw-items.ts'
 import { timelineOf } from './setting-timeline.ts'
 import { SETTLED, uuidOf } from './time-and-money.ts'
 
-/** @param about a reference, uuid or key */
-export type Reporter = (about: string, message: string) => void
-export type Check = (index: ObservationIndex, report: Reporter) => void
-
 export type ObservationIndex = ReturnType<typeof indexObservations>
 
-type BatchLine = { item: raw.RawLine; batch: string }
-
-export type DebitHistory = histories.History<raw.RawDebit> & {
-  uuid: string
-  entries: readonly raw.Entry[]
-  createdAt: number
-  lines: readonly BatchLine[]
-  exceptions: readonly raw.RawException[]
-}
+export type DebitHistory = ReturnType<typeof debitsIn>[number]
 
 export type BatchHistory = histories.History<raw.RawBatch>
 
-export type DeliveryHistory = histories.History<raw.RawDelivery> & {
-  key: string
-  attempts: readonly raw.RawAttempt[]
-  posts: readonly histories.ReceivedPost[]
-}
-
-type HistoryEvent = { provider: string; type: EventName; writtenAt: number }
+export type DeliveryHistory = ReturnType<typeof deliveriesIn>[number]
 
 const eventKey = (reference: string, n: number): string => `${reference}#${n}`
 
@@ -45,50 +26,62 @@ const CAUSES: Record<ExceptionKind, 'bank report' | 'failed refund' | 'request'>
   reversal_request: 'request',
 }
 
+const keyed = <K, T>(all: Iterable<T>, keyOf: (one: T) => K): ReadonlyMap<K, T> =>
+  new Map(Array.from(all, (one) => [keyOf(one), one]))
+
 export const indexObservations = (observations: Observations) => {
-  const { calls, bankPosts, queries, invocations, changes, setup } = observations
-  const stored = histories.itemHistories(observations)
+  const { invocations, changes, setup } = observations
+  const startOf: histories.StartOf = (invocation, at) =>
+    invocations.get(invocation ?? 0)?.startedAt ?? at
+  const timed = <T extends { at: number; by?: number | undefined }>(one: T) => ({
+    ...one,
+    since: startOf(one.by, one.at),
+  })
+  const bankPosts = observations.bankPosts.map(timed)
+  const queries = observations.queries.map(timed)
+  const stored = histories.itemHistories(observations, startOf)
   const { itemsOf, changesOf, historiesOf } = stored
-  const lines = linesOf(stored)
   const exceptionsBy = Map.groupBy(itemsOf('exception'), ({ kind }) => CAUSES[kind])
   const exceptions = exceptionsBy.get('bank report') ?? []
-  const requests = exceptionsBy.get('request') ?? []
-  const refundFailures = exceptionsBy.get('failed refund') ?? []
-  const debits = debitsIn(stored, lines, exceptions)
-  const batches = new Map(historiesOf('batch').map((batch) => [batch.item.id, batch]))
+  const debits = keyed(debitsIn(stored, exceptions), ({ item }) => item.reference)
+  const batches = keyed(historiesOf('batch'), ({ item }) => item.id)
   const posts = histories.receivedPosts(observations.posts, setup.providers)
   const postsOf = Map.groupBy(posts, ({ reference, n }) => eventKey(reference, n))
-  const operatorCalls = sent.operatorCallsIn(calls)
-  const concerns = sent.concernsIn(
-    operatorCalls,
-    Map.groupBy(itemsOf('exception'), ({ reference }) => reference),
-  )
-  const decisions = sent.decisionsIn(operatorCalls)
-  const parts = Map.groupBy(itemsOf('reconciliation-part'), ({ run }) => run)
   return {
     observations,
-    providers: new Map(setup.providers.map((provider) => [provider.id, provider])),
+    setup,
+    startOf,
+    ...indexCalls(observations, itemsOf('exception')),
     debits,
-    byUuid: new Map([...debits.values()].map((debit) => [debit.uuid, debit])),
+    byUuid: keyed(debits.values(), ({ uuid }) => uuid),
     claims: itemsOf('claim'),
-    runs: itemsOf('reconciliation').map((item) => ({ item, parts: parts.get(item.id) ?? [] })),
+    runs: itemsOf('reconciliation').map((item) => ({
+      item,
+      parts: itemsOf('reconciliation-part').filter(({ run }) => run === item.id),
+    })),
+    bankPosts,
+    queries,
     chunkChanges: changesOf('lines'),
     claimChanges: changesOf('claim'),
     exceptionChanges: changesOf('exception'),
     batches,
-    refunds: new Map(historiesOf('refund').map((refund) => [refund.item.reference, refund])),
+    refunds: keyed(historiesOf('refund'), ({ item }) => item.reference),
     exceptions,
-    requestsOf: Map.groupBy(requests, ({ reference }) => reference),
+    requestsOf: Map.groupBy(exceptionsBy.get('request') ?? [], ({ reference }) => reference),
     /** The exceptions of failed refunds, by the uuid of the refund. */
-    refundFailures: new Map(refundFailures.map((item) => [item.requestId, item])),
-    events: eventsIn(debits, batches),
-    deliveries: deliveriesIn(stored, postsOf),
+    refundFailures: keyed(exceptionsBy.get('failed refund') ?? [], ({ requestId }) => requestId),
+    events: keyed(eventsIn(debits, batches), ({ key }) => key),
+    deliveries: keyed(deliveriesIn(stored, postsOf), ({ key }) => key),
     /** By provider: its events, as `reference#n`. */
     feeds: feedsIn(stored),
     posts,
     postsOf,
     /** Providers whose webhook was ever disabled. */
-    disabled: disabledIn(stored),
+    disabled: new Set(
+      changesOf('webhook-health')
+        .map(histories.imageOf)
+        .flatMap(({ pk, disabledAt }) => (disabledAt === undefined ? [] : [raw.ownerIn(pk)])),
+    ),
     cashChanges: changes.filter(
       ({ before, after }) => (after ?? before)?.pk === 'FUNDS',
     ) as raw.ChangeOf<Item & { cash: number }>[],
@@ -98,12 +91,18 @@ export const indexObservations = (observations: Observations) => {
     booksOf: Map.groupBy(observations.books, ({ of }) => of),
     queriesOf: Map.groupBy(queries, ({ uuid }) => uuid),
     changesBy: Map.groupBy(changes, ({ by }) => by?.invocation),
-    callBy: new Map(calls.map((call) => [call.invocation, call])),
-    /** Returns when an invocation started; `at` if it is unknown. */
-    startOf: (invocation: number | undefined, at: number): number =>
-      invocations.get(invocation ?? 0)?.startedAt ?? at,
+  }
+}
+
+const indexCalls = (observations: Observations, exceptions: readonly raw.RawException[]) => {
+  const { calls } = observations
+  const operatorCalls = sent.operatorCallsIn(calls)
+  const exceptionsOf = Map.groupBy(exceptions, ({ reference }) => reference)
+  const concerns = sent.concernsIn(operatorCalls, exceptionsOf)
+  const decisions = sent.decisionsIn(operatorCalls)
+  return {
+    callBy: keyed(calls, ({ invocation }) => invocation),
     charges: sent.chargesIn(calls),
-    reads: readsIn(calls, debits),
     reports: sent.reportsIn(calls),
     operatorCalls,
     /** Returns whether a call of `exception` is about a debit. */
@@ -116,52 +115,37 @@ export const indexObservations = (observations: Observations) => {
   }
 }
 
-const disabledIn = ({ changesOf }: histories.ItemHistories): Set<string> =>
-  new Set(
-    changesOf('webhook-health')
-      .map(histories.imageOf)
-      .flatMap(({ pk, disabledAt }) => (disabledAt === undefined ? [] : [raw.ownerIn(pk)])),
-  )
-
-const linesOf = ({ itemsOf }: histories.ItemHistories): BatchLine[] =>
-  itemsOf('lines').flatMap((chunk) =>
+const debitsIn = (
+  { itemsOf, historiesOf }: histories.ItemHistories,
+  exceptions: readonly raw.RawException[],
+) => {
+  const lines = itemsOf('lines').flatMap((chunk) =>
     raw.linesIn(chunk).map((item) => ({ item, batch: raw.ownerIn(chunk.pk) })),
   )
-
-const debitsIn = (
-  { historiesOf }: histories.ItemHistories,
-  lines: readonly BatchLine[],
-  exceptions: readonly raw.RawException[],
-): Map<string, DebitHistory> => {
-  const linesOfDebits = Map.groupBy(lines, ({ item }) => item.reference)
+  const linesOf = Map.groupBy(lines, ({ item }) => item.reference)
   const exceptionsOf = Map.groupBy(exceptions, ({ reference }) => reference)
-  return new Map(
-    historiesOf('debit').map(({ item, changes }) => {
-      const entries = raw.entriesOf(item)
-      const { reference } = item
-      const own = { item, uuid: uuidOf(reference), changes, entries }
-      const related = {
-        lines: linesOfDebits.get(reference) ?? [],
-        exceptions: exceptionsOf.get(reference) ?? [],
-      }
-      return [reference, { ...own, createdAt: entries[0]?.at ?? 0, ...related }]
-    }),
-  )
+  return historiesOf('debit').map(({ item, changes }) => {
+    const { reference } = item
+    const entries = raw.entriesOf(item)
+    return {
+      ...{ item, changes, entries, uuid: uuidOf(reference), createdAt: entries[0]?.at ?? 0 },
+      lines: linesOf.get(reference) ?? [],
+      exceptions: exceptionsOf.get(reference) ?? [],
+    }
+  })
 }
 
 const deliveriesIn = (
   { itemsOf, deliveryHistories }: histories.ItemHistories,
   postsOf: ReadonlyMap<string, histories.ReceivedPost[]>,
-): Map<string, DeliveryHistory> => {
+) => {
   const attemptsOf = Map.groupBy(itemsOf('attempt'), ({ pk, n }) => eventKey(raw.ownerIn(pk), n))
-  return new Map(
-    deliveryHistories().map(({ item, changes }) => {
-      const key = eventKey(item.reference, item.n)
-      const past = (attemptsOf.get(key) ?? []).map(({ attempt }) => attempt)
-      const attempts = item.last ? [item.last, ...past] : past
-      return [key, { item, changes, key, attempts, posts: postsOf.get(key) ?? [] }]
-    }),
-  )
+  return deliveryHistories().map(({ item, changes }) => {
+    const key = eventKey(item.reference, item.n)
+    const past = (attemptsOf.get(key) ?? []).map(({ attempt }) => attempt)
+    const attempts = item.last ? [item.last, ...past] : past
+    return { item, changes, key, attempts, posts: postsOf.get(key) ?? [] }
+  })
 }
 
 const feedsIn = ({ itemsOf }: histories.ItemHistories): Map<string, Set<string>> => {
@@ -171,26 +155,17 @@ const feedsIn = ({ itemsOf }: histories.ItemHistories): Map<string, Set<string>>
   )
 }
 
-const readsIn = (calls: readonly ApiCall[], debits: ReadonlyMap<string, DebitHistory>) =>
-  calls.flatMap((call) => {
-    const debit = debits.get(String(call.path.reference))
-    if (call.name !== 'get-debit-request' || !debit) return []
-    return [{ call, debit, data: sent.membersOf(sent.membersOf(call.reply?.body).data) }]
-  })
-
 const eventsIn = (
   debits: ReadonlyMap<string, DebitHistory>,
   batches: ReadonlyMap<string, BatchHistory>,
-): ReadonlyMap<string, HistoryEvent> => {
-  const events = new Map<string, HistoryEvent>()
-  for (const [reference, { item, entries }] of debits) {
-    for (const [n, { type, writtenAt }] of entries.entries())
-      events.set(eventKey(reference, n), { provider: item.provider, type, writtenAt })
-  }
-  for (const [id, { item }] of batches) {
-    if (item.status !== 'completed') continue
-    const writtenAt = Date.parse(item.completedAt ?? '')
-    events.set(eventKey(id, SETTLED), { provider: item.provider, type: 'settled', writtenAt })
-  }
-  return events
-}
+) => [
+  ...[...debits.values()].flatMap(({ item: { provider, reference }, entries }) =>
+    entries.map(({ type, writtenAt }, n) => {
+      return { key: eventKey(reference, n), provider, type, writtenAt }
+    }),
+  ),
+  ...[...batches.values()].flatMap(({ item: { id, provider, status, completedAt } }) => {
+    const event = { key: eventKey(id, SETTLED), provider, type: 'settled' as const }
+    return status === 'completed' ? [{ ...event, writtenAt: Date.parse(completedAt ?? '') }] : []
+  }),
+]

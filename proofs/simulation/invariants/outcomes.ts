@@ -1,23 +1,19 @@
 import type { DebitEventName } from '../../../shared/domain/debits/lifecycle.ts'
-import type { BankQuery, RunSetup } from '../engine/observations.ts'
-import { membersOf } from './calls.ts'
+import type { BankQuery, Observations } from '../engine/observations.ts'
+import { membersOf, readsIn, releaseOf } from './calls.ts'
 import { eventExpectations, expectations } from './lifecycle.ts'
-import type { Check, DebitHistory, ObservationIndex, Reporter } from './observation-index.ts'
-import { isRefusal } from './prompts.ts'
-import type { Entry } from './raw-items.ts'
-import { releaseOf } from './restores.ts'
+import type { DebitHistory, ObservationIndex } from './observation-index.ts'
+import { type Entry, isRefusal } from './raw-items.ts'
+import { type Check, type Checks, eachDebit } from './rules.ts'
 import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
-/** 4, 8, 38, 45: the outcome of a debit, its cause and its timestamps. */
+/** The outcome of a debit, its cause and its timestamps, and the prompts of its customer. */
 
 const PROCESSING_MS = 10 * MINUTE_MS
 const APPROVAL_MS = 5 * MINUTE_MS
 /** The largest delay of a timer. */
 const SCHEDULER_MS = MINUTE_MS
-/**
- * Three sweeps: one that ran while the faults stopped, one misled by a late index, and one that
- * finds the debit.
- */
+/** One sweep ran while the faults stopped, a late index misled one, and one finds the debit. */
 const SWEEPS_MS = 3 * MINUTE_MS
 
 const typeIs =
@@ -25,31 +21,23 @@ const typeIs =
   ({ type }: Entry): boolean =>
     type === expected
 
-const isOutcome = ({ type }: Entry): boolean => type !== 'created' && expectations[type].isOutcome
-
-/**
- * Returns the latest end: the processing timeout and a late timer; after faults, the sweeps as
- * well.
- */
+/** Returns the latest end: the processing timeout and a late timer; after faults, the sweeps as well. */
 const endsBy = ({ createdAt, item }: DebitHistory, index: ObservationIndex): number => {
-  const { isHealthy, isRepaired, healedAt, skew }: RunSetup = index.observations.setup
+  const { isHealthy, isRepaired, healedAt, skew } = index.setup
   // A restore holds the timeouts, and the repair follows debits that the sweep has missed.
-  const releasedAt = releaseOf(index, item.provider)?.at
+  const releasedAt = releaseOf(index.operatorCalls, item.provider)?.at
   if (isRepaired || releasedAt) return Math.max(createdAt, healedAt, releasedAt ?? 0) + HOUR_MS
   const withoutFaults = createdAt + PROCESSING_MS + SCHEDULER_MS + 2 * skew
   return isHealthy ? withoutFaults : Math.max(withoutFaults, healedAt) + SWEEPS_MS
 }
 
-export const debitsEndInTime: Check = (index, report) => {
-  const { debits, observations } = index
-  for (const [reference, history] of debits) {
-    const end = endsBy(history, index)
-    const outcome = history.entries.find(isOutcome)
-    if (outcome && outcome.at > end) report(reference, `ended ${outcome.at - end} ms late`)
-    if (!outcome && observations.setup.endedAt > end)
-      report(reference, `is ${history.item.status} at the end`)
-  }
-}
+const debitsEndInTime = eachDebit((debit, index) => {
+  const end = endsBy(debit, index)
+  const { at } =
+    debit.entries.find(({ type }) => type !== 'created' && expectations[type].isOutcome) ?? {}
+  if (at !== undefined) return at > end && `ended ${at - end} ms late`
+  return index.setup.endedAt > end && `is ${debit.item.status} at the end`
+})
 
 const CLOCKS: Record<string, number> = {
   'Transaction timeout': APPROVAL_MS,
@@ -64,133 +52,197 @@ export const clockOf = ({ set }: Entry, { entries, createdAt }: DebitHistory) =>
   return { clock, isApproval, since }
 }
 
-export const failuresHaveMessages: Check = ({ debits }, report) => {
-  for (const [reference, history] of debits) {
-    for (const { type, set } of history.entries) {
-      const isFailure = eventExpectations[type].adds === 'error_details'
-      if (
-        (set.errorMessage !== undefined) !== isFailure ||
-        (set.errorCode !== undefined) !== isFailure
-      )
-        report(reference, `${type} with the message ${set.errorMessage}`)
-      if (type === 'processing' && !set.bankReference)
-        report(reference, 'is processing without a bank reference')
-    }
-    const failed = history.entries.find(typeIs('failed'))
-    if (failed?.by.startsWith('job:') && !isRefusal(failed)) checkTimeout(failed, history, report)
-  }
+const failuresHaveMessages = eachDebit(({ entries }) =>
+  entries.flatMap(({ type, set }) => {
+    const isFailure = eventExpectations[type].adds === 'error_details'
+    const isRight = [set.errorMessage, set.errorCode].every(
+      (text) => (text !== undefined) === isFailure,
+    )
+    return [
+      !isRight && `${type} with the message ${set.errorMessage}`,
+      type === 'processing' && !set.bankReference && 'is processing without a bank reference',
+    ]
+  }),
+)
+
+/** Returns the failure that a job of the service decided: a timeout. */
+const timeoutIn = ({ entries }: DebitHistory): Entry | undefined => {
+  const failed = entries.find(typeIs('failed'))
+  return failed?.by.startsWith('job:') && !isRefusal(failed) ? failed : undefined
 }
 
-const checkTimeout = (failed: Entry, debit: DebitHistory, report: Reporter) => {
+const timeoutsFollowClocks = eachDebit((debit) => {
+  const failed = timeoutIn(debit)
+  if (!failed) return undefined
   const { errorMessage, errorCode } = failed.set
-  const { item } = debit
   const { clock, isApproval, since } = clockOf(failed, debit)
-  if (clock === undefined || errorCode !== 'timeout') {
-    report(item.reference, `timed out as ${errorCode}, ${errorMessage}`)
-  } else if (since === undefined || (isApproval && item.approval)) {
-    report(item.reference, 'timed out by a timeout that did not apply')
-  } else if (failed.writtenAt < since + clock) {
-    report(item.reference, `timed out ${since + clock - failed.writtenAt} ms early`)
-  }
-}
+  if (clock === undefined || errorCode !== 'timeout')
+    return `timed out as ${errorCode}, ${errorMessage}`
+  if (since === undefined || (isApproval && debit.item.approval))
+    return 'timed out by a timeout that did not apply'
+  const early = since + clock - failed.writtenAt
+  return early > 0 && `timed out ${early} ms early`
+})
 
-export const readsShowTimestamps: Check = ({ reads }, report) => {
-  for (const { call, debit, data } of reads) {
-    if (call.reply?.status !== 200) continue
+const readsShowTimestamps: Check = ({ observations, debits }, report) => {
+  for (const { call, debit, data } of readsIn(observations.calls, debits)) {
     const last = debit.entries.findIndex(({ type }) => type === data.status)
-    const types = new Set(debit.entries.slice(0, last + 1).map(({ type }) => type))
-    const hasFailed = [...types].some((type) => eventExpectations[type].adds === 'error_details')
-    const { processed_at, completed_at, error_message } = membersOf(data.response)
-    const isRight =
-      (processed_at !== null) === types.has('processing') &&
-      (completed_at !== null) === types.has('completed') &&
-      (error_message !== null) === hasFailed
-    if (!isRight) report(debit.item.reference, `was read as ${data.status} with wrong timestamps`)
+    const types = debit.entries.slice(0, last + 1).map(({ type }) => type)
+    const response = membersOf(data.response)
+    const expected = {
+      processed_at: types.includes('processing'),
+      completed_at: types.includes('completed'),
+      error_message: types.some((type) => eventExpectations[type].adds === 'error_details'),
+    }
+    const isRight = Object.entries(expected).every(([name, is]) => (response[name] !== null) === is)
+    if (call.reply?.status === 200 && !isRight)
+      report(debit.item.reference, `was read as ${data.status} with wrong timestamps`)
   }
 }
 
 const QUERY_MS = 15_000
 
-/** 38: a bank is queried before a timeout, whatever its status. Without faults, its outcome wins. */
-export const bankIsQueriedFirst: Check = (index, report) => {
-  const { debits, queriesOf, observations, timeline, startOf } = index
-  const { setup } = observations
-  if (!setup.isQueried) return
-  for (const [reference, { item, uuid, entries, changes }] of debits) {
-    const failed = entries.find(typeIs('failed'))
-    const isAskable = setup.endpoints.includes(item.bank.identifier)
-    if (!isAskable || !failed?.by.startsWith('job:') || isRefusal(failed)) continue
-    const { at = failed.writtenAt, by } =
-      changes.findLast(({ before, after, by }) => {
-        // A restore writes items too, without an invocation.
-        return by && after?.status === 'failed' && before?.status !== 'failed'
-      }) ?? {}
-    const urls = timeline.recent(
-      'connectorUrl',
-      item.bank.identifier,
-      startOf(by?.invocation, at),
-      at,
-    )
-    if (urls.includes(undefined)) continue
-    const last = queriesOf
-      .get(uuid)
-      ?.findLast((query) => query.at <= at && query.by === by?.invocation)
-    if (!last) report(reference, 'timed out without a query to its bank')
-    if (!setup.isHealthy) continue
-    if (last && at - last.at > QUERY_MS) report(reference, 'timed out long after a query')
-    if (last?.answer === 'completed' || last?.answer === 'failed')
-      report(reference, `timed out, but its bank reported ${last.answer}`)
-  }
-}
+/** Whatever its status. Without faults, the outcome of the bank wins. */
+const banksAreQueriedFirst = eachDebit((debit, { queriesOf, setup, timeline }) => {
+  const { item, uuid, changes } = debit
+  const failed = timeoutIn(debit)
+  const bank = item.bank.identifier
+  if (!setup.isQueried || !failed || !setup.endpoints.includes(bank)) return undefined
+  const { at, by, since } = changes.findLast(({ before, after, by }) => {
+    // A restore writes items too, without an invocation.
+    return by && after?.status === 'failed' && before?.status !== 'failed'
+  }) ?? { at: failed.writtenAt, by: undefined, since: failed.writtenAt }
+  if (timeline.recent('connectorUrl', bank, since, at).includes(undefined)) return undefined
+  const last = queriesOf
+    .get(uuid)
+    ?.findLast((query) => query.at <= at && query.by === by?.invocation)
+  if (!last) return 'timed out without a query to its bank'
+  return [
+    setup.isHealthy && at - last.at > QUERY_MS && 'timed out long after a query',
+    setup.isHealthy &&
+      ['completed', 'failed'].includes(last.answer) &&
+      `timed out, but its bank reported ${last.answer}`,
+  ]
+})
 
-/** 45: a debit that is submitted to a bank that rejects all debits fails. */
-export const sandboxBanksReject: Check = ({ debits, timeline, startOf }, report) => {
-  for (const [reference, { item, changes }] of debits) {
-    const { after, at, by } = changes.find(({ before }) => before?.status === 'pending') ?? {}
-    if (!after || !at || !by?.name.startsWith('submit-') || after.status === 'failed') continue
-    const bank = item.bank.identifier
-    const behaviours = timeline.recent('behaviour', bank, startOf(by.invocation, at), at)
-    if (behaviours.every((one) => one === 'rejecting'))
-      report(reference, `is ${after.status}, though ${bank} rejects all debits`)
-  }
-}
+const sandboxBanksReject = eachDebit(({ item, changes }, { timeline }) => {
+  const first = changes.find(({ before }) => before?.status === 'pending')
+  const { status } = first?.after ?? {}
+  const isSubmitted = first?.by?.name.startsWith('submit-') && status && status !== 'failed'
+  const bank = item.bank.identifier
+  if (!first || !isSubmitted) return undefined
+  const behaviours = timeline.recent('behaviour', bank, first.since, first.at)
+  return (
+    behaviours.every((one) => one === 'rejecting') &&
+    `is ${status}, though ${bank} rejects all debits`
+  )
+})
 
-/** 45: a debit has only the outcomes that its bank gave, an operator recorded or a timeout caused. */
-export const outcomesComeFromBank: Check = (index, report) => {
-  const { endpoints } = index.observations.setup
-  for (const debit of index.debits.values()) {
-    const { uuid, item } = debit
-    if (!endpoints.includes(item.bank.identifier)) continue
-    const words = [
-      ...(index.bankPostsOf.get(uuid) ?? []).map(({ at, verdict }) => ({ at, says: verdict })),
-      ...(index.queriesOf.get(uuid) ?? []).map(({ at, answer }) => ({ at, says: answer })),
-    ]
-    checkOutcomes(debit, words, index, report)
-  }
-}
-
-const checkOutcomes = (
-  { item, uuid, changes }: DebitHistory,
-  words: readonly { at: number; says: BankQuery['answer'] }[],
-  { callBy }: ObservationIndex,
-  report: Reporter,
-): void => {
-  for (const { before, after, at, by } of changes) {
-    const isMoved = after && before?.status !== after.status
-    const said = isMoved && expectations[after.status].replies
-    const entry = after?.history.at(-1)
-    if (!said || !after || !by || entry?.by?.startsWith('operator:')) continue
-    const { by: writer = '', set = {} } = entry ?? {}
+/** A debit has only the outcomes that its bank gave, an operator recorded or a timeout caused. */
+const outcomesComeFromBank = eachDebit(({ item, uuid, changes }, index) => {
+  const bank = item.bank.identifier
+  const words: { at: number; says: BankQuery['answer'] }[] = [
+    ...(index.bankPostsOf.get(uuid) ?? []).map(({ at, verdict }) => ({ at, says: verdict })),
+    ...(index.queriesOf.get(uuid) ?? []).map(({ at, answer }) => ({ at, says: answer })),
+  ]
+  return (index.setup.endpoints.includes(bank) ? changes : []).map(({ before, after, at, by }) => {
+    const said = after && before?.status !== after.status && expectations[after.status].replies
+    const { by: writer = '', set = {} } = after?.history.at(-1) ?? {}
+    if (!said || !by || writer.startsWith('operator:')) return undefined
     const isTimeout = after.status === 'failed' && set.errorCode === 'timeout'
-    if ((isTimeout && writer.startsWith('job:')) || isRefusal({ by: writer, set })) continue
-    const call = callBy.get(by.invocation)
+    if ((isTimeout && writer.startsWith('job:')) || isRefusal({ by: writer, set })) return undefined
+    const { caller, path, sent } = index.callBy.get(by.invocation) ?? {}
     const isReported =
-      call?.caller?.kind === 'bank' &&
-      call.caller.id === item.bank.identifier &&
-      call.path.uuid === uuid &&
-      membersOf(call.sent).status === after.status
+      caller?.kind === 'bank' &&
+      caller.id === bank &&
+      path?.uuid === uuid &&
+      membersOf(sent).status === after.status
     const isSaid = words.some((word) => word.at <= at && said.includes(word.says))
-    if (!isReported && !isSaid)
-      report(item.reference, `is ${after.status}, which its bank never said`)
+    return !isReported && !isSaid && `is ${after.status}, which its bank never said`
+  })
+})
+
+const PROMPT_MS = 10 * MINUTE_MS
+
+const LATEST_MS: Partial<Record<Observations['strikes'][number]['name'], number>> = {
+  'index late': MINUTE_MS,
+  'index far behind': PROMPT_MS,
+}
+
+/** Returns the longest delay of an index in the run. */
+const indexDelay = ({ observations: { strikes } }: ObservationIndex): number =>
+  Math.max(0, ...strikes.map(({ name }) => LATEST_MS[name] ?? 0))
+
+const placeOf = ({ createdAt, item }: DebitHistory): string =>
+  `${new Date(createdAt).toISOString()}#${item.reference}`
+
+/** Returns the debits, of those of a customer, in the ten minutes before one of them. */
+const earlierThan = (debit: DebitHistory, debits: readonly DebitHistory[]): DebitHistory[] =>
+  debits.filter(
+    (other) => placeOf(other) < placeOf(debit) && other.createdAt >= debit.createdAt - PROMPT_MS,
+  )
+
+const customersIn = ({ debits }: ObservationIndex) =>
+  Map.groupBy(debits.values(), ({ item }) => `${item.bank.identifier} ${item.phone}`).values()
+
+const refusalIn = ({ entries }: DebitHistory): Entry | undefined => entries.find(isRefusal)
+
+/** Reports whether prompts reach the cap, or the share of a provider. */
+const isFull = (prompts: readonly DebitHistory[], { item }: DebitHistory, cap: number): boolean => {
+  const share = Math.ceil(0.6 * cap)
+  const byProvider = Map.groupBy(prompts, ({ item: { provider } }) => provider)
+  const counts = [...byProvider.values()].map(({ length }) => Math.min(length, share))
+  const own = byProvider.get(item.provider)?.length ?? 0
+  return own >= share || counts.reduce((sum, count) => sum + count, 0) >= cap
+}
+
+/** A debit that a bank received had room, among those that the index had to show. */
+const promptsAreCapped: Check = (index, report) => {
+  const { openPromptsMax: cap, endpoints, isRestored } = index.setup
+  if (cap === undefined || isRestored) return
+  const delay = indexDelay(index)
+  const unchecked = new Set(
+    index.observations.measurements.flatMap(({ name, by }) =>
+      name === 'PromptsUnchecked' ? [by] : [],
+    ),
+  )
+  for (const debits of customersIn(index)) {
+    const sent = debits.filter((debit) => index.bankPostsOf.has(debit.uuid) && !refusalIn(debit))
+    for (const debit of sent) {
+      const { by, since = 0 } = index.bankPostsOf.get(debit.uuid)?.[0] ?? {}
+      if (!endpoints.includes(debit.item.bank.identifier) || unchecked.has(by)) continue
+      const shown = earlierThan(debit, sent).filter(
+        ({ changes: [created] }) => (created?.at ?? Infinity) < since - delay,
+      )
+      if (isFull(shown, debit, cap)) report(debit.item.reference, 'is a prompt above the cap')
+    }
   }
+}
+
+/** A refused debit was above the cap, and its bank never got it while the index was current. */
+const refusalsAreAboveCap: Check = (index, report) => {
+  const { openPromptsMax: cap, isRestored, isHealthy, skew } = index.setup
+  const delay = indexDelay(index)
+  for (const debits of isRestored ? [] : customersIn(index)) {
+    for (const debit of debits.filter(refusalIn)) {
+      const { reference } = debit.item
+      const refusedAt = debit.changes.find(({ after }) => after?.status === 'failed')?.at ?? 0
+      const counted = earlierThan(debit, debits).filter((other) => {
+        const failedAt = refusalIn(other)?.writtenAt ?? Infinity
+        return failedAt >= refusedAt - delay - 2 * skew - MINUTE_MS
+      })
+      if (cap === undefined || !isFull(counted, debit, cap))
+        report(reference, 'was refused below the cap')
+      if (delay === 0 && isHealthy && index.bankPostsOf.has(debit.uuid))
+        report(reference, 'was refused, but submitted')
+    }
+  }
+}
+
+export const checks: Checks = {
+  4: [debitsEndInTime],
+  8: [failuresHaveMessages, timeoutsFollowClocks, readsShowTimestamps],
+  38: [banksAreQueriedFirst],
+  45: [outcomesComeFromBank, sandboxBanksReject],
+  65: [promptsAreCapped, refusalsAreAboveCap],
 }

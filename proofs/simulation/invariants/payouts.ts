@@ -1,67 +1,131 @@
-import { isDeepStrictEqual } from 'node:util'
-import type { FeeSchedule } from '../engine/observations.ts'
-import { membersOf } from './calls.ts'
-import type { BatchHistory, Check, DebitHistory, ObservationIndex } from './observation-index.ts'
-import { mayWait } from './payout-days.ts'
-import { beginOf, type ChangeOf, type RawBatch } from './raw-items.ts'
-import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS, pesewasOfFee, startOf } from './time-and-money.ts'
+import type { BatchHistory, ObservationIndex } from './observation-index.ts'
+import { beginOf } from './raw-items.ts'
+import { type Check, type Checks, eachBatch } from './rules.ts'
+import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS, startOf } from './time-and-money.ts'
 
-/** 41, 42: to whom and when the banks pay. Sums are checked by 24, 25 and 26. */
+/** To whom and when the banks pay, and what they must have before. Sums are checked by 24, 25 and 26. */
 
-const startedAt = (index: ObservationIndex, { by, at }: ChangeOf<RawBatch>): number =>
-  index.startOf(by?.invocation, at)
+type Period = readonly [from: number, until: number]
 
-const isRequested = ({ operatorCalls }: ObservationIndex, id: string, at: number): boolean =>
-  operatorCalls.some(
-    ({ call, noun, verb, options }) =>
-      noun === 'settlement' &&
-      options.batch === id &&
-      /^(?:process|retry|complete)$/.test(String(verb)) &&
-      call.at <= at,
+/** What may have been true in a period: settings change at an unknown time of a call. */
+const freedomOf = (
+  { timeline }: ObservationIndex,
+  bank: string | undefined,
+  day: string,
+  period: Period,
+): { must: boolean; may: boolean } => {
+  const days = bank === undefined ? ['all'] : timeline.during('payoutDays', bank, ...period)
+  const isWeekend = [0, 6].includes(new Date(startOf(day)).getUTCDay())
+  const holidays = isWeekend ? [true] : timeline.during('isHoliday', day, ...period)
+  return {
+    must: days.every((one) => one === 'working') && holidays.every(Boolean),
+    may: days.includes('working') && holidays.some(Boolean),
+  }
+}
+
+/** Reports whether a payout to a provider may have to wait for its bank on one of these days. */
+export const mayWait = (
+  index: ObservationIndex,
+  provider: string,
+  days: readonly string[],
+  period: Period,
+): boolean =>
+  index.timeline
+    .during('account', provider, ...period)
+    .some((account) => days.some((day) => freedomOf(index, account?.bank, day, period).may))
+
+const DAYS_MAX = 40
+
+/** Returns the days that a batch may name: a day that may be free is one of them, and so is the next. */
+const daysFrom = (
+  index: ObservationIndex,
+  bank: string | undefined,
+  date: string,
+  period: Period,
+): string[] => {
+  const days: string[] = []
+  for (let n = 1; n < DAYS_MAX; n += 1) {
+    const day = dayOf(startOf(date) + n * DAY_MS)
+    const { must, may } = freedomOf(index, bank, day, period)
+    if (!must) days.push(day)
+    if (!may) break
+  }
+  return days
+}
+
+const batchesNameTheirDay = eachBatch(({ item, changes }, index) =>
+  changes.map(({ before, after, at, since }) => {
+    if (!after?.sealedAt || before?.sealedAt) return undefined
+    const accounts = index.timeline.during('account', item.provider, since, at)
+    const days = accounts.flatMap((to) => daysFrom(index, to?.bank, item.date, [since, at]))
+    const isNamed = days.includes(String(after.payOn))
+    return !isNamed && `is payable on ${after.payOn}, not ${[...new Set(days)].join(' or ')}`
+  }),
+)
+
+/** Returns the writes that begin the payout of a batch. */
+const beginsOf = ({ changes }: BatchHistory) =>
+  changes.flatMap(({ before, after, ...step }) =>
+    before?.status === 'pending' && after?.status === 'processing' ? [{ ...step, after }] : [],
   )
 
-export const payoutsReachTheirAccount: Check = (index, report) => {
-  const { batches, timeline, bankPostsTo, observations } = index
+const payoutsBeginOnTheirDays = eachBatch((batch, index) =>
+  beginsOf(batch).map(({ after, at, since }) => {
+    const { skew } = index.setup
+    const days = [...new Set([since - skew, at + skew].map(dayOf))]
+    const isFree = days.every((day) => freedomOf(index, after.paidTo?.bank, day, [since, at]).must)
+    return isFree && `is paid on ${days}, a day without payouts`
+  }),
+)
+
+const disabledProvidersWait = eachBatch((batch, { timeline }) =>
+  beginsOf(batch).map(({ at, since }) => {
+    const active = timeline.during('isActive', batch.item.provider, since, at)
+    return !active.includes(true) && 'was paid while its provider was disabled'
+  }),
+)
+
+const REQUESTS = /^(?:process|retry|complete)$/
+
+const payoutsReachTheirAccount: Check = (index, report) => {
+  const { batches, timeline, bankPostsTo, setup, operatorCalls } = index
   for (const { at, bank, body, idempotencyKey } of bankPostsTo.get('/settlements') ?? []) {
     const batch = batches.get(String(body.batch))
     const begun = batch && beginOf(batch.changes, idempotencyKey)
     if (!begun) continue
     const { id, provider, date } = batch.item
-    const accounts = timeline.during('account', provider, startedAt(index, begun), begun.at)
-    const isOwn = accounts.some(
-      (account) =>
-        account?.bank === bank &&
-        account.number === body.account_number &&
-        account.name === body.account_name,
-    )
+    const isOwn = timeline
+      .during('account', provider, begun.since, begun.at)
+      .some(
+        (account) =>
+          account?.bank === bank &&
+          account.number === body.account_number &&
+          account.name === body.account_name,
+      )
     if (!isOwn) report(id, `was sent to ${body.account_number} at ${bank}, not to ${provider}`)
-    const dueAt = startOf(date) + DAY_MS
-    const isEarly = at + 2 * observations.setup.skew < dueAt && !isRequested(index, id, at)
-    if (isEarly) report(id, `of ${date} was paid at ${new Date(at).toISOString()}`)
+    const isRequested = operatorCalls.some(
+      ({ call, noun, verb, options }) =>
+        noun === 'settlement' && options.batch === id && REQUESTS.test(`${verb}`) && call.at <= at,
+    )
+    if (at + 2 * setup.skew < startOf(date) + DAY_MS && !isRequested)
+      report(id, `of ${date} was paid at ${new Date(at).toISOString()}`)
   }
 }
 
 const HOLD_MS = 24 * HOUR_MS
 
-export const changedAccountsHoldPayouts: Check = (index, report) => {
-  const { setup } = index.observations
-  if (!setup.approvals) return
-  const changes = index.timeline.calls.filter(
-    ({ options }) => options['settlement-account'] !== undefined,
-  )
-  for (const { item, changes: steps } of index.batches.values()) {
-    for (const step of steps) {
-      const isBegun = step.before?.status === 'pending' && step.after?.status === 'processing'
-      const isHeld = changes.some(
-        ({ subject, from, until }) =>
-          subject === item.provider &&
-          startedAt(index, step) > until &&
-          step.at + 2 * setup.skew < from + HOLD_MS,
-      )
-      if (isBegun && isHeld) report(item.id, 'was paid although its account had just changed')
-    }
-  }
-}
+const changedAccountsHoldPayouts = eachBatch((batch, { setup, timeline }) =>
+  (setup.approvals ? beginsOf(batch) : []).map(({ at, since }) => {
+    const isHeld = timeline.calls.some(
+      ({ options, subject, from, until }) =>
+        options['settlement-account'] !== undefined &&
+        subject === batch.item.provider &&
+        since > until &&
+        at + 2 * setup.skew < from + HOLD_MS,
+    )
+    return isHeld && 'was paid although its account had just changed'
+  }),
+)
 
 /** An index shows a batch at most a minute late; a run reads it before it pays. */
 const INDEX_MS = 2 * MINUTE_MS
@@ -71,124 +135,84 @@ const isBelowZero = ({ changes }: BatchHistory, at: number): boolean => {
   return batch?.status === 'pending' && batch.outstanding < 0 && batch.reportedAt !== null
 }
 
-export const payoutsOffset: Check = (index, report) => {
-  for (const own of Map.groupBy(index.batches.values(), ({ item }) => item.provider).values()) {
-    const below = own.filter(({ item }) => (item.totals?.net ?? 0) < 0)
-    for (const { item, changes } of below.length > 0 ? own : []) {
-      for (const step of changes) {
-        const { before, after } = step
-        const isPaid = before?.status === 'pending' && after && (after.paid ?? 0) > 0
-        if (!isPaid || before.paid !== null) continue
-        const seenAt = startedAt(index, step) - INDEX_MS
-        const ignored = below.find(
-          (other) =>
-            other.item.createdAt <= item.createdAt &&
-            isBelowZero(other, seenAt) &&
-            isBelowZero(other, step.at),
-        )
-        if (ignored) report(item.id, `was paid, but ${ignored.item.id} is below zero`)
-      }
-    }
-  }
-}
+const payoutsOffset = eachBatch(({ item, changes }, { batches }) =>
+  changes.map(({ before, after, at, since }) => {
+    const isPaid = before?.status === 'pending' && after && (after.paid ?? 0) > 0
+    if (!isPaid || before.paid !== null) return undefined
+    const ignored = batches
+      .values()
+      .find(
+        (other) =>
+          other.item.provider === item.provider &&
+          (other.item.totals?.net ?? 0) < 0 &&
+          other.item.createdAt <= item.createdAt &&
+          isBelowZero(other, since - INDEX_MS) &&
+          isBelowZero(other, at),
+      )
+    return ignored && `was paid, but ${ignored.item.id} is below zero`
+  }),
+)
 
 /** The sweep asks about a payout in progress after doubled delays. */
 const PROGRESS_MS = 6 * HOUR_MS
 const RUNS_MS = 2 * HOUR_MS
 
 /** Returns the least recorded cash in a period. */
-const leastCash = ({ cashChanges }: ObservationIndex, from: number, until: number): number => {
+const leastCash = ({ cashChanges }: ObservationIndex, [from, until]: Period): number => {
   const before = cashChanges.findLast(({ at }) => at < from)
   const within = cashChanges.filter(({ at }) => at >= from && at <= until)
   return Math.min(...[before, ...within].map((change) => change?.after?.cash ?? 0))
 }
 
 /** Returns when the payout of a due batch must begin: at midnight, or after a remittance. */
-const chancesOf = ({ observations: { setup }, cashChanges }: ObservationIndex): number[] => {
+const chancesOf = ({ setup, cashChanges }: ObservationIndex): number[] => {
   const { isHealthy, startedAt, healedAt, endedAt, approvals, waitsForFunding } = setup
   const fundings = cashChanges.filter(({ by }) => by?.name === 'manage-funding' && waitsForFunding)
-  return [
-    ...fundings.map(({ at }) => at),
-    Math.floor((endedAt - RUNS_MS) / DAY_MS) * DAY_MS,
-  ].filter(
+  const lastNight = Math.floor((endedAt - RUNS_MS) / DAY_MS) * DAY_MS
+  return [...fundings.map(({ at }) => at), lastNight].filter(
     (at) => !approvals && at >= (isHealthy ? startedAt : healedAt) && at + RUNS_MS <= endedAt,
   )
 }
 
-/** 42: after the faults, each due batch that the cash covers is paid or rejected. */
-export const dueBatchesArePaid: Check = (index, report) => {
-  const { healedAt, endedAt, waitsForFunding } = index.observations.setup
-  const chances = chancesOf(index)
-  for (const { item, changes } of index.batches.values()) {
-    for (const at of chances) {
-      const [from, until] = [at - INDEX_MS, at + RUNS_MS] as const
-      const { status, totals, payOn } = changes.findLast((change) => change.at < from)?.after ?? {}
-      const isLeft = !changes.some((change) => change.at >= from && change.at <= until)
-      const net = totals?.net ?? -1
-      const isDue =
-        status === 'pending' &&
-        net >= 0 &&
-        Math.max(startOf(item.date) + DAY_MS, Date.parse(payOn ?? item.date)) <= at &&
-        !mayWait(index, item.provider, [dayOf(at)], [at, until])
-      const isActive = !index.timeline
-        .during('isActive', item.provider, from, until)
-        .includes(false)
-      const isCovered = !waitsForFunding || leastCash(index, at, until) >= net
-      if (isDue && isLeft && isActive && isCovered) report(item.id, 'is due, but was not paid')
-    }
-    const since = changes.findLast(({ before, after }) => before?.status !== after?.status)?.at ?? 0
-    if (item.status === 'processing' && endedAt - Math.max(since, healedAt) > PROGRESS_MS)
-      report(item.id, 'is being paid since its faults ended')
-  }
-}
+/** After the faults, each due batch that the cash covers is paid or rejected. */
+const dueBatchesArePaid = eachBatch(({ item, changes }, index) => {
+  const { healedAt, endedAt, waitsForFunding } = index.setup
+  const missed = chancesOf(index).map((at) => {
+    const [from, until] = [at - INDEX_MS, at + RUNS_MS] as const
+    const { status, totals, payOn } = changes.findLast((change) => change.at < from)?.after ?? {}
+    const net = totals?.net ?? -1
+    const isMissed =
+      status === 'pending' &&
+      net >= 0 &&
+      Math.max(startOf(item.date) + DAY_MS, Date.parse(payOn ?? item.date)) <= at &&
+      !mayWait(index, item.provider, [dayOf(at)], [at, until]) &&
+      !changes.some((change) => change.at >= from && change.at <= until) &&
+      !index.timeline.during('isActive', item.provider, from, until).includes(false) &&
+      (!waitsForFunding || leastCash(index, [at, until]) >= net)
+    return isMissed && 'is due, but was not paid'
+  })
+  const since = changes.findLast(({ before, after }) => before?.status !== after?.status)?.at ?? 0
+  const isLong = endedAt - Math.max(since, healedAt) > PROGRESS_MS
+  const isStuck = item.status === 'processing' && isLong
+  return [...missed, isStuck && 'is being paid since its faults ended']
+})
 
-/** 29: a batch has the schedule of its opening, and a debit the fee of its bank. */
-
-/** A batch keeps the schedule that its provider had when it was opened. */
-export const schedulesAreCurrent: Check = ({ batches, timeline, startOf }, report) => {
-  for (const [id, { item, changes }] of batches) {
-    const [opened] = changes
-    if (!opened) continue
-    const startedAt = startOf(opened.by?.invocation, 0)
-    const possible = timeline.during('feeSchedule', item.provider, startedAt, opened.at)
-    const own = { ...(item.feeSchedule as FeeSchedule | null) }
-    const isCurrent = possible.some((schedule) => isDeepStrictEqual(own, { ...schedule }))
-    if (!isCurrent) report(id, `has the schedule ${JSON.stringify(own)}`)
-  }
-}
-
-/** A JSON number keeps its text: 0.30000000000000004 has more digits than a number prints. */
-const feeIn = (sent: unknown): unknown => {
-  const text = typeof sent === 'string' ? /"fee":([0-9.]+)\}?$/.exec(sent)?.[1] : undefined
-  return text ?? membersOf(sent).fee
-}
-
-const feeByBank = (
-  { uuid, changes }: DebitHistory,
-  { callBy, queriesOf }: ObservationIndex,
-): number | undefined => {
-  // A restore writes items too, without an invocation.
-  const change = changes.findLast(
-    ({ before, after, by }) =>
-      by && after?.status === 'completed' && before?.status !== 'completed',
+/** The reports of a batch are in the bucket before its payout or offset begins. */
+const reportsPrecedePayouts = eachBatch(({ item, changes }, { observations: { reports } }) => {
+  const begin = changes.find(
+    ({ before, after }) => before?.status === 'pending' && after && after.status !== 'pending',
   )
-  const invocation = change?.by?.invocation
-  if (!change || invocation === undefined) return undefined
-  const call = callBy.get(invocation)
-  if (call) return pesewasOfFee(feeIn(call.sent))
-  const query = queriesOf
-    .get(uuid)
-    ?.findLast(
-      ({ by, answer, at }) => by === invocation && answer === 'completed' && at <= change.at,
-    )
-  return pesewasOfFee(query?.fee)
-}
+  return ['json', 'csv'].map((format) => {
+    const key = `settlements/${item.provider}/${item.id}.${format}`
+    const { at = Infinity } = reports.find((one) => one.key === key) ?? {}
+    return begin && at > begin.at && `is paid before its ${format} report exists`
+  })
+})
 
-/** The reconciliation computes the fee of a line from that of its debit and the schedule (47). */
-export const feesAreOfBank: Check = (index, report) => {
-  for (const [reference, history] of index.debits) {
-    const fee = history.entries.findLast(({ set }) => set.fee !== undefined)?.set.fee
-    const byBank = feeByBank(history, index)
-    if (fee !== byBank) report(reference, `has the fee ${fee}, but its bank reported ${byBank}`)
-  }
+export const checks: Checks = {
+  41: [payoutsReachTheirAccount, changedAccountsHoldPayouts],
+  42: [payoutsOffset, dueBatchesArePaid],
+  57: [disabledProvidersWait],
+  61: [reportsPrecedePayouts],
+  68: [batchesNameTheirDay, payoutsBeginOnTheirDays],
 }

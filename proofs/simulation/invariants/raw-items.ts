@@ -4,6 +4,7 @@ import type { ExceptionKind, ReportException } from '../../../shared/domain/debi
 import type { DebitEventName, Status } from '../../../shared/domain/debits/lifecycle.ts'
 import type { Refund } from '../../../shared/domain/debits/refund.ts'
 import type { Batch } from '../../../shared/domain/settlement/batch.ts'
+import type { Funding } from '../../../shared/domain/settlement/funding.ts'
 import type { Attempt } from '../../../shared/domain/webhooks/attempt.ts'
 import type { Delivery } from '../../../shared/domain/webhooks/delivery.ts'
 
@@ -23,35 +24,12 @@ type Stored<T> = T extends Date
 /** Metadata is JSON. */
 type RawSet = Stored<Omit<Changes, 'metadata'>> & { metadata?: string }
 
-type RawEntry = {
-  type: DebitEventName
-  at?: number
-  by?: string
-  rid?: string
-  gen?: number
-  set?: RawSet
-}
+type RawEntry = Pick<Entry, 'type'> & Partial<Pick<Entry, 'at' | 'by' | 'rid' | 'gen' | 'set'>>
 
-/** An item has any member: this type is an error unless it lists each fact. */
-type Listing<Names extends string, Members extends Record<Names, unknown>> = Members
-
-type RawFacts = Listing<
-  // The uuid follows from the reference.
-  Exclude<keyof Facts, 'uuid'>,
-  {
-    reference: string
-    provider: string
-    /** Undefined in a debit of an earlier release. */
-    providerName: string | undefined
-    partnerReference: string
-    bank: { identifier: string; name: string }
-    phone: string
-    amount: number
-    narration: string
-    metadata: string | undefined
-    countedOn: string | undefined
-  }
->
+/** The uuid follows from the reference; a debit of an earlier release has no name of its provider. */
+type RawFacts = Stored<
+  Omit<Facts, 'uuid' | 'providerName' | 'metadata' | 'phone' | 'narration'>
+> & { providerName?: string; phone: string; narration: string; metadata?: string }
 
 export type RawDebit = Item &
   RawFacts & {
@@ -64,8 +42,6 @@ export type RawDebit = Item &
     settledIn?: string
     adjustedIn?: string
   }
-
-type RawClaim = Item & { reference: string }
 
 export type RawDayTotal = Item & { amountTotal: number }
 
@@ -86,40 +62,37 @@ export type RawReceipt = Item & {
   }[]
 }
 
-type RawPastAttempt = Item & { n: number; attempt: RawAttempt }
-
 export type RawBatch = Item & Stored<Batch>
 
 export type RawException = Item & Stored<ReportException> & { kind: ExceptionKind }
 
 export type RawRefund = Item & Stored<Refund>
 
+export type RawFunding = Item & Stored<Funding>
+
 /** Returns the name for the customer: a provider of an earlier release has only its id. */
-export const payeeOf = ({
-  providerName,
-  provider,
-}: Pick<RawFacts, 'provider' | 'providerName'>): string => providerName ?? provider
-
-type RawRun = Item & { id: string; startedAt: string; openParts: number; endedAt: string | null }
-
-type RawPart = Item & { run: string; findings?: string }
-
-type RawFeedPage = Item & { entries: readonly string[] }
+export const payeeOf = (item: { provider: string; providerName?: string }): string =>
+  item.providerName ?? item.provider
 
 export type RawItems = {
   debit: RawDebit
-  claim: RawClaim
+  claim: Item & { reference: string }
   'day total': RawDayTotal
   delivery: RawDelivery
   receipt: RawReceipt
-  attempt: RawPastAttempt
+  attempt: Item & { n: number; attempt: RawAttempt }
   exception: RawException
   refund: RawRefund
   batch: RawBatch
   lines: RawChunk
-  'feed-page': RawFeedPage
-  reconciliation: RawRun
-  'reconciliation-part': RawPart
+  'feed-page': Item & { entries: readonly string[] }
+  reconciliation: Item & {
+    id: string
+    startedAt: string
+    openParts: number
+    endedAt: string | null
+  }
+  'reconciliation-part': Item & { run: string; findings?: string }
   'webhook-health': Item
   another: Item
 }
@@ -147,10 +120,10 @@ export type ChangeOf<T extends Item> = Omit<Change, 'before' | 'after'> & {
 }
 
 /** Returns the change that recorded the start of a payout or refund under a key. */
-export const beginOf = <T extends RawBatch | RawRefund>(
-  changes: readonly ChangeOf<T>[],
+export const beginOf = <C extends ChangeOf<RawBatch> | ChangeOf<RawRefund>>(
+  changes: readonly C[],
   key: string,
-): ChangeOf<T> | undefined =>
+): C | undefined =>
   changes.find(({ after }) => after?.uuid === key && after.status === 'processing')
 
 /** A history entry, completed with the values of the previous one. */
@@ -166,23 +139,18 @@ export type Entry = {
 }
 
 export const entriesOf = ({ history }: RawDebit): Entry[] => {
-  const entries: Entry[] = []
-  let before: Entry | undefined
-  for (const { type, at, by, rid, gen = 1, set = {} } of history) {
-    const writtenAt = at ?? before?.writtenAt ?? 0
-    before = {
-      type,
-      at: Math.max(writtenAt, before?.at ?? 0),
-      writtenAt,
-      by: by ?? before?.by ?? '',
-      rid: rid ?? before?.rid ?? '',
-      gen,
-      set,
-    }
-    entries.push(before)
-  }
-  return entries
+  let last: Entry = { type: 'created', at: 0, writtenAt: 0, by: '', rid: '', gen: 1, set: {} }
+  return history.map(({ type, at: writtenAt = last.writtenAt, by = last.by, ...entry }) => {
+    const at = Math.max(writtenAt, last.at)
+    const { rid = last.rid, gen = 1, set = {} } = entry
+    last = { type, at, writtenAt, by, rid, gen, set }
+    return last
+  })
 }
+
+/** Reports whether an entry is the failure of a debit above the cap of prompts, which was not submitted. */
+export const isRefusal = ({ by, set }: Pick<Entry, 'by' | 'set'>): boolean =>
+  by === 'job:submit-to-bank' && set.errorMessage === 'Too many approval requests for this customer'
 
 export const ownerIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1)
 
@@ -193,8 +161,5 @@ export type RawLine = { type: string; reference: string }
 
 export const linesIn = ({ debits = '', adjustments = '' }: RawChunk): RawLine[] =>
   Object.entries({ debit: debits, adjustment: adjustments }).flatMap(([type, text]) =>
-    text
-      .split('\n')
-      .filter((row) => row !== '')
-      .map((row) => ({ type, reference: JSON.parse(row)[0] })),
+    text.split('\n').flatMap((row) => (row ? { type, reference: JSON.parse(row)[0] } : [])),
   )

@@ -1,5 +1,5 @@
 import type { Observations, Options, SettingVerb } from '../engine/observations.ts'
-import type { Members, OperatorCall } from './calls.ts'
+import { type Members, type OperatorCall, uploadsIn } from './calls.ts'
 import { ownerIn } from './raw-items.ts'
 
 /** The calls of operators that change settings, with the time in which each takes effect. */
@@ -14,8 +14,6 @@ export type SettingCall = Period & {
   result: Members
   /** Whether an earlier attempt may have had a result that no reply has shown. */
   isRepeated: boolean
-  /** Whether a charge found it at the bank. */
-  isFound?: boolean
 }
 
 /** Groups the attempts of each call: a repeat sends the same object. */
@@ -34,20 +32,6 @@ const effectOf = (attempts: readonly OperatorCall[]) => {
   return { from: first.call.at, until, isRepeated, result: last?.result ?? {} }
 }
 
-/** Returns the rows of the uploaded files of customers. */
-const importedRows = (calls: readonly OperatorCall[]) => {
-  const uploads = calls.filter(
-    ({ noun, verb, result }) => noun === 'customer' && verb === 'upload' && result.bulk,
-  )
-  const byBulk = Map.groupBy(uploads, ({ result }) => result.bulk)
-  return ({ bulk }: Options): Options[] =>
-    (byBulk.get(bulk) ?? []).flatMap(({ options: { rows = '[]' } }) =>
-      (JSON.parse(rows) as string[][]).map(([phone = '', , number]) =>
-        number === undefined ? { phone } : { phone, 'account-number': number },
-      ),
-    )
-}
-
 /** Returns the calls of settings, a call for each account of an import. */
 export const settingCalls = (
   calls: readonly OperatorCall[],
@@ -58,7 +42,12 @@ export const settingCalls = (
   const denied = new Set(
     changes.flatMap(({ after }) => (after?.decision === 'denied' ? [after.sk] : [])),
   )
-  const rowsOf = importedRows(calls)
+  const uploads = uploadsIn(calls, 'customer')
+  const rowsOf = ({ bulk }: Options): Options[] =>
+    (uploads.get(bulk) ?? []).map(({ row }) => {
+      const [phone = '', , number] = row as string[]
+      return number === undefined ? { phone } : { phone, 'account-number': number }
+    })
   const grants = attemptsOf(
     calls.filter(({ noun, verb }) => noun === 'approval' && verb === 'grant'),
   )
@@ -100,7 +89,7 @@ export const foundAccounts = (changes: Observations['changes']): SettingCall[] =
           {
             verb: 'customer link',
             subject: `${ownerIn(after.pk)} ${ownerIn(after.sk)}`,
-            ...{ from: at, until: at, isRepeated: false, isFound: true, result: {} },
+            ...{ from: at, until: at, isRepeated: false, result: {} },
             options: { 'account-number': String(after.accountNumber) },
           },
         ]

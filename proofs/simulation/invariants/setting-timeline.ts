@@ -178,8 +178,6 @@ const initialValues = (setup: seen.RunSetup): Initial[] => {
   ]
 }
 
-export type Timeline = ReturnType<typeof timelineOf>
-
 export const timelineOf = (
   { setup, changes }: Pick<seen.Observations, 'setup' | 'changes'>,
   operatorCalls: readonly OperatorCall[],

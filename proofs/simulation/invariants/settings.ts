@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import { codeIn, membersOf } from './calls.ts'
-import type { Check } from './observation-index.ts'
 import { ownerIn } from './raw-items.ts'
+import { type Check, type Checks, eachDebit } from './rules.ts'
 import type { Secret, Values } from './setting-timeline.ts'
 
-/** 57: settings stay until operators change them, and a change takes effect in time. */
+/** Settings stay until operators change them, and a change takes effect in time. */
 
 // biome-ignore lint/suspicious/noExplicitAny: stored settings are read member by member
 type Decoder = (item: any) => [subject: string, values: Partial<Values>]
@@ -24,23 +24,20 @@ const decoders: Record<string, Decoder> = {
   webhook: ({ pk, url, events, attemptsMax }) => {
     return [ownerIn(pk), { webhook: { url, events, attemptsMax } }]
   },
-  bank: ({
-    identifier,
-    status,
-    whenDown,
-    accountLookup = 'off',
-    payoutDays = 'all',
-    behaviour,
-  }) => [
-    identifier,
-    { isActive: status === 'live', whenDown, accountLookup, payoutDays, behaviour: behaviour?.as },
-  ],
+  bank: ({ identifier, status, ...item }) => {
+    const { whenDown, accountLookup = 'off', payoutDays = 'all', behaviour } = item
+    const [isActive, as] = [status === 'live', behaviour?.as]
+    return [identifier, { isActive, whenDown, accountLookup, payoutDays, behaviour: as }]
+  },
   connector: ({ pk, url: connectorUrl }) => [ownerIn(pk), { connectorUrl }],
   account: ({ pk, sk, accountNumber: customer }) => [`${ownerIn(pk)} ${ownerIn(sk)}`, { customer }],
 }
 
-/** 57: only operators write settings, with the values that they set. A charge adds an account (66). */
-export const settingsStay: Check = ({ observations, timeline }, report) => {
+const plain = (value: unknown): unknown =>
+  value === undefined ? undefined : JSON.parse(JSON.stringify(value))
+
+/** Only operators write settings, with the values that they set. A charge adds an account (66). */
+const settingsStay: Check = ({ observations, timeline }, report) => {
   for (const { before, after, at, by } of observations.changes) {
     const item = (after ?? before) as Item
     const [subject, values] = (by && decoders[String(item.entity)]?.(item)) ?? ['', {}]
@@ -56,9 +53,6 @@ export const settingsStay: Check = ({ observations, timeline }, report) => {
   }
 }
 
-const plain = (value: unknown): unknown =>
-  value === undefined ? undefined : JSON.parse(JSON.stringify(value))
-
 /** Reports whether a secret may have been accepted in a period. */
 const isAccepted = (secret: Secret | undefined, used: string | undefined, from: number) =>
   secret === undefined ||
@@ -73,9 +67,9 @@ const isRejected = (secret: Secret | undefined, used: string | undefined, until:
 
 const DISABLED = 1403
 
-/** 57: a revoked or unsigned request is refused, and that of a disabled provider; others are not. */
-export const credentialsDecide: Check = ({ observations, timeline }, report) => {
-  const { skew, staleMs } = observations.setup
+/** A revoked or unsigned request is refused, and that of a disabled provider; others are not. */
+const credentialsDecide: Check = ({ observations, setup, timeline }, report) => {
+  const { skew, staleMs } = setup
   const keyless = observations.strikes.filter(({ name }) => name === 'sealing key missing')
   for (const { name, caller, token, secret, at, reply } of observations.calls) {
     if (!caller || !token || !reply || reply.status === 429 || reply.status >= 500) continue
@@ -85,9 +79,6 @@ export const credentialsDecide: Check = ({ observations, timeline }, report) => 
     const secrets = timeline.recent('requestSecret', caller.id, at, reply.at)
     const isRefused = reply.status === 401
     const isSuspended = codeIn(membersOf(reply.body)) === DISABLED
-    const isUnsigned = !secrets.some((one) => isAccepted(one, secret, at - staleMs - skew))
-    // An inactive bank may call.
-    const isDisabled = caller.kind === 'provider' && !active.includes(true)
     // Without a key, no signature is right; a function caches that no key opened the secret.
     const isKeyless = keyless.some(
       (one) => one.by === name && one.at >= at - staleMs && one.at <= reply.at,
@@ -95,74 +86,67 @@ export const credentialsDecide: Check = ({ observations, timeline }, report) => 
     const mayBeRefused =
       valid.includes(false) ||
       secrets.some((one) => isRejected(one, secret, reply.at + skew) || (one && isKeyless))
-    const isServed = !isRefused && !isSuspended
-    if (isServed && isUnsigned) report(about, 'was served without its signature')
-    if (isServed && isDisabled) report(about, 'was served while disabled')
+    if (!isRefused && !isSuspended) {
+      if (!secrets.some((one) => isAccepted(one, secret, at - staleMs - skew)))
+        report(about, 'was served without its signature')
+      // An inactive bank may call.
+      if (caller.kind === 'provider' && !active.includes(true))
+        report(about, 'was served while disabled')
+    }
     if (!isRefused && !valid.includes(true)) report(about, 'was served with a revoked credential')
     if (isRefused && !mayBeRefused) report(about, 'was refused with a valid credential')
     if (isSuspended && !active.includes(false)) report(about, 'was refused as disabled')
   }
 }
 
+/** An inactive bank gets no new debit, and a debit has the name that its provider had at the charge. */
+const chargesFollowSettings = eachDebit(({ item, changes: [opened] }, { timeline, setup }) => {
+  if (!opened?.by) return undefined
+  const { since, at } = opened
+  const isOpen = timeline.recent('isActive', item.bank.identifier, since, at).includes(true)
+  // The release before stored no name.
+  const isNamed = item.providerName || setup.otherRelease !== 'earlier'
+  const names = timeline.recent('name', item.provider, since, at)
+  return [
+    !isOpen && 'was charged while its bank was inactive',
+    isNamed && !names.includes(item.providerName) && `is of ${item.providerName}`,
+  ]
+})
+
 const NOT_LIVE = 1402
 
-/** 57: an inactive bank gets no new debit, an active one does. */
-export const banksAreOpen: Check = ({ debits, timeline, startOf, observations }, report) => {
-  for (const [reference, { item, changes }] of debits) {
-    const { at = 0, by } = changes[0] ?? {}
-    const open = timeline.recent('isActive', item.bank.identifier, startOf(by?.invocation, at), at)
-    if (by && !open.includes(true)) report(reference, 'was charged while its bank was inactive')
-  }
+const activeBanksAreOpen: Check = ({ observations, setup, timeline }, report) => {
   for (const { name, sent, at, reply } of observations.calls) {
     if (name !== 'charge' || codeIn(membersOf(reply?.body)) !== NOT_LIVE) continue
     const bank = String(membersOf(sent).bank_identifier)
     const open = timeline.recent('isActive', bank, at, reply?.at ?? at)
-    if (!observations.setup.banks.includes(bank) || open.includes(false)) continue
-    report(`a charge at ${bank}`, 'was refused, but the bank is active')
+    if (setup.banks.includes(bank) && !open.includes(false))
+      report(`a charge at ${bank}`, 'was refused, but the bank is active')
   }
 }
 
-/** 57: requests reach the URL that is set, with the secret and the account that are set. */
-export const urlsAreCurrent: Check = (index, report) => {
-  const { posts, observations, timeline, startOf, byUuid } = index
+/** Requests reach the URL that is set, with the secret and the account that are set. */
+const urlsAreCurrent: Check = (index, report) => {
+  const { posts, bankPosts, queries, timeline, startOf, byUuid } = index
   for (const { post, receiver } of posts) {
     const hooks = timeline.during('webhook', receiver?.id ?? '', startOf(post.by, post.at), post.at)
     if (!hooks.some((hook) => hook?.url === post.url)) report(post.url, 'is not set')
   }
-  const { bankPosts, queries } = observations
-  for (const { bank, url, secret, at, by } of [...bankPosts, ...queries]) {
-    const urls = timeline.recent('connectorUrl', bank, startOf(by, at), at)
+  for (const { bank, url, secret, at, since } of [...bankPosts, ...queries]) {
+    const urls = timeline.recent('connectorUrl', bank, since, at)
     if (!urls.includes(url)) report(bank, `received a request at ${url}, not ${urls}`)
-    const secrets = timeline.recent('connectorSecret', bank, startOf(by, at), at)
+    const secrets = timeline.recent('connectorSecret', bank, since, at)
     if (!secrets.includes(secret)) report(bank, 'received a request signed by another secret')
   }
-  for (const { path, body, bank, at, by } of bankPosts) {
-    const debit = byUuid.get(String(body.uuid))?.item
-    if (path !== '/submissions' || !debit) continue
-    const numbers = timeline.during('customer', `${debit.phone} ${bank}`, startOf(by, at), at)
-    if (numbers.some((number) => (number ?? null) === (body.account_number ?? null))) continue
-    report(debit.reference, `was submitted with ${body.account_number}, not ${numbers}`)
+  for (const { path, body, bank, at, since } of bankPosts) {
+    const debit = path === '/submissions' && byUuid.get(String(body.uuid))?.item
+    if (!debit) continue
+    const numbers = timeline.during('customer', `${debit.phone} ${bank}`, since, at)
+    if (!numbers.some((number) => (number ?? null) === (body.account_number ?? null)))
+      report(debit.reference, `was submitted with ${body.account_number}, not ${numbers}`)
   }
 }
 
-/** 57: a debit has the name that its provider had at the charge. */
-export const payeesAreCurrent: Check = ({ debits, timeline, startOf, observations }, report) => {
-  for (const [reference, { item, changes }] of debits) {
-    const { at = 0, by } = changes[0] ?? {}
-    const names = timeline.recent('name', item.provider, startOf(by?.invocation, at), at)
-    // The release before stored none.
-    if (!item.providerName && observations.setup.otherRelease === 'earlier') continue
-    if (by && !names.includes(item.providerName)) report(reference, `is of ${item.providerName}`)
-  }
-}
-
-/** 57: a payout of a disabled provider does not begin. */
-export const disabledProvidersWait: Check = ({ batches, timeline, startOf }, report) => {
-  for (const { item, changes } of batches.values()) {
-    for (const { before, after, at, by } of changes) {
-      if (before?.status !== 'pending' || after?.status !== 'processing') continue
-      const active = timeline.during('isActive', item.provider, startOf(by?.invocation, at), at)
-      if (!active.includes(true)) report(item.id, 'was paid while its provider was disabled')
-    }
-  }
+export const checks: Checks = {
+  57: [settingsStay, credentialsDecide, chargesFollowSettings, activeBanksAreOpen, urlsAreCurrent],
 }

@@ -1,6 +1,6 @@
 import type { Observations } from '../engine/observations.ts'
 import { isSubscribed } from './deliveries.ts'
-import type { Check } from './observation-index.ts'
+import type { Check, Checks } from './rules.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
 /** 59: the sweep checks a completed debit once, so it passes none of which something is missing. */
@@ -25,31 +25,33 @@ const publishedIn = ({ changes }: Observations): Map<string, number> => {
   return published
 }
 
-export const passedDebitsAreWhole: Check = (index, report) => {
-  const { observations, debits, deliveries, timeline } = index
-  const { setup, strikes } = observations
+const passedDebitsAreWhole: Check = (index, report) => {
+  const { observations, setup, debits, deliveries, timeline } = index
   // The sweep allows for clocks that differ by seconds and an index that is a minute late.
-  const isFar = setup.skew > MINUTE_MS || strikes.some(({ name }) => name === 'index far behind')
-  const passes = isFar ? [] : passesIn(observations)
+  const isFar = observations.strikes.some(({ name }) => name === 'index far behind')
+  const passes = isFar || setup.skew > MINUTE_MS ? [] : passesIn(observations)
   const published = publishedIn(observations)
-  for (const [reference, { item, entries, changes }] of debits) {
+  for (const [reference, { item, entries, changes }] of passes.length > 0 ? debits : []) {
     const { provider } = item
     const last = entries.findIndex(({ type }) => type === 'completed')
-    const completedAt = entries[last]?.at ?? Number.POSITIVE_INFINITY
+    const completedAt = entries[last]?.at ?? Infinity
     const pass = passes.find(({ reached }) => reached(provider) > completedAt)
-    const statusAt = (at: number) => changes.findLast((change) => change.at <= at)?.after?.status
     // A reversed debit is due on its own.
     const times = pass ? [pass.startedAt - MINUTE_MS, pass.at] : []
-    if (!pass || times.some((at) => statusAt(at) !== 'completed')) continue
+    const isCompleted = times.every(
+      (at) => changes.findLast((change) => change.at <= at)?.after?.status === 'completed',
+    )
+    if (!pass || !isCompleted) continue
     for (const [n, { type, at }] of entries.slice(0, last + 1).entries()) {
       const key = `${reference}#${n}`
       const hooks = timeline.during('webhook', provider, at - 2 * setup.skew, pass.at)
       const isOwed = hooks.every((hook) => isSubscribed(hook, type))
-      const isMissing = (since: number | undefined) => since === undefined || since > pass.at
-      if (isOwed && isMissing(deliveries.get(key)?.changes[0]?.at))
+      if (isOwed && (deliveries.get(key)?.changes[0]?.at ?? Infinity) > pass.at)
         report(key, 'has no delivery, but the sweep has passed its debit')
-      if (isMissing(published.get(key)))
+      if ((published.get(key) ?? Infinity) > pass.at)
         report(key, 'is not in the feed, but the sweep has passed its debit')
     }
   }
 }
+
+export const checks: Checks = { 59: [passedDebitsAreWhole] }

@@ -1,15 +1,13 @@
 import type { ApiCall } from '../engine/observations.ts'
 import { isAccepted, membersOf } from './calls.ts'
-import type { Check, DebitHistory } from './observation-index.ts'
+import type { DebitHistory } from './observation-index.ts'
+import type { Check, Checks } from './rules.ts'
 import { debitNumber, MINUTE_MS } from './time-and-money.ts'
 
-/** 32, 49: providers and banks see all of their own objects and no others. */
+/** Providers and banks see all of their own objects and no others. */
 
 /** Rejected before the object was read, or because it belongs to another one. */
 const UNRELATED = new Set([400, 401, 403, 404, 422, 429])
-
-const isDenied = ({ reply }: ApiCall): boolean =>
-  !reply || reply.status >= 500 || UNRELATED.has(reply.status)
 
 const isOwn = ({ caller }: ApiCall, { item }: DebitHistory): boolean =>
   caller?.id === (caller?.kind === 'bank' ? item.bank.identifier : item.provider)
@@ -18,17 +16,19 @@ const isOwn = ({ caller }: ApiCall, { item }: DebitHistory): boolean =>
 const EVENTS_MAX = 100
 
 /** Only the own provider calls an operation on a debit or redelivers its events. */
-export const isReadByItsOwn: Check = (index, report) => {
-  const byNumber = new Map([...index.debits].map(([name, debit]) => [debitNumber(name), debit]))
-  for (const call of index.observations.calls) {
-    const number = call.name === 'redeliver-event' ? Number(call.path.id) / EVENTS_MAX : Number.NaN
-    const debit = index.debits.get(String(call.path.reference)) ?? byNumber.get(Math.floor(number))
-    if (!debit || isOwn(call, debit) || isDenied(call)) continue
-    report(debit.item.reference, `was shown to ${call.caller?.id} by ${call.name}`)
+const debitsAreReadByTheirOwn: Check = ({ observations, debits }, report) => {
+  const byNumber = new Map([...debits].map(([name, debit]) => [debitNumber(name), debit]))
+  for (const call of observations.calls) {
+    const { name, path, reply, caller } = call
+    const number = name === 'redeliver-event' ? Number(path.id) / EVENTS_MAX : Number.NaN
+    const debit = debits.get(String(path.reference)) ?? byNumber.get(Math.floor(number))
+    const isShown = reply && reply.status < 500 && !UNRELATED.has(reply.status)
+    if (debit && isShown && !isOwn(call, debit))
+      report(debit.item.reference, `was shown to ${caller?.id} by ${name}`)
   }
 }
 
-export const isChangedByItsOwn: Check = ({ reports, byUuid, changesBy }, report) => {
+const debitsAreChangedByTheirOwn: Check = ({ reports, byUuid, changesBy }, report) => {
   for (const { call, uuid, bank, code } of reports) {
     const debit = byUuid.get(uuid)
     if (!debit || isOwn(call, debit)) continue
@@ -42,7 +42,7 @@ export const isChangedByItsOwn: Check = ({ reports, byUuid, changesBy }, report)
 
 const REFERENCE = /[A-Z]{3}-[0-9]{8}-[A-Z0-9]{6}/g
 
-export const repliesNameOwnObjects: Check = ({ observations, debits, batches }, report) => {
+const repliesNameOwnObjects: Check = ({ observations, debits, batches }, report) => {
   for (const { caller, name, reply } of observations.calls) {
     for (const [reference] of (caller && reply?.raw?.matchAll(REFERENCE)) ?? []) {
       const debit = debits.get(reference)?.item
@@ -57,10 +57,9 @@ const PAGE = 100
 /** Providers read a page of each list in the last half hour; they try a credential with a page of one. */
 const READ_MS = 30 * MINUTE_MS
 
-export const listsAreComplete: Check = ({ observations, debits, batches }, report) => {
-  const { calls, setup } = observations
+const listsAreComplete: Check = ({ observations, setup, debits, batches }, report) => {
   const objects = { 'list-debit-requests': debits, 'list-settlements': batches }
-  for (const { name, caller, reply, at } of calls) {
+  for (const { name, caller, reply, at } of observations.calls) {
     const listed = objects[name as keyof typeof objects]
     if (!listed || reply?.status !== 200 || at < setup.endedAt - READ_MS) continue
     const owned = [...listed.values()].filter(({ item }) => item.provider === caller?.id)
@@ -69,4 +68,9 @@ export const listsAreComplete: Check = ({ observations, debits, batches }, repor
     const expected = Math.min(owned.length, PAGE)
     if (found !== expected) report(name, `has ${found} of ${expected} for ${caller?.id}`)
   }
+}
+
+export const checks: Checks = {
+  32: [repliesNameOwnObjects, debitsAreReadByTheirOwn, debitsAreChangedByTheirOwn],
+  49: [listsAreComplete],
 }

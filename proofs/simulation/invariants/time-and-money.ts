@@ -61,21 +61,22 @@ const numberOf = (reference: string): number => {
   return (date - FIRST_DAY) * SUFFIXES_PER_DAY + Number.parseInt(suffix, 36)
 }
 
-/** Returns the uuid of a debit: its number in 12 digits, then digits 2 to 20 of the reference's hash. */
-export const uuidOf = (reference: string): string => {
-  const number = numberOf(reference).toString(16).padStart(12, '0')
-  const hash = createHash('sha256').update(reference).digest('hex')
-  const variant = (8 + (Number.parseInt(hash.charAt(4), 16) % 4)).toString(16)
-  const groups = [number.slice(0, 8), number.slice(8), `4${hash.slice(1, 4)}`]
-  return [...groups, `${variant}${hash.slice(5, 8)}`, hash.slice(8, 20)].join('-')
+/** Returns a uuid of twelve digits, then those of a hash from a place. */
+const uuidFrom = (digits: string, hash: string, place: number): string => {
+  const variant = (8 + (Number.parseInt(hash.charAt(place + 3), 16) % 4)).toString(16)
+  const [third, fourth] = [hash.slice(place, place + 3), hash.slice(place + 4, place + 7)]
+  const groups = [digits.slice(0, 8), digits.slice(8), `4${third}`, `${variant}${fourth}`]
+  return [...groups, hash.slice(place + 7, place + 19)].join('-')
 }
 
-export const derivedUuid = (text: string): string => {
-  const hash = createHash('sha256').update(text).digest('hex')
-  const variant = (8 + (Number.parseInt(hash.charAt(16), 16) % 4)).toString(16)
-  const groups = [hash.slice(0, 8), hash.slice(8, 12), `4${hash.slice(13, 16)}`]
-  return [...groups, `${variant}${hash.slice(17, 20)}`, hash.slice(20, 32)].join('-')
-}
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** Returns the uuid of a debit: its number in 12 digits, then digits 2 to 20 of the reference's hash. */
+export const uuidOf = (reference: string): string =>
+  uuidFrom(numberOf(reference).toString(16).padStart(12, '0'), hashOf(reference), 1)
+
+export const derivedUuid = (text: string): string =>
+  uuidFrom(hashOf(text).slice(0, 12), hashOf(text), 13)
 
 let lastOwner = { reference: '', number: Number.NaN }
 

@@ -1,12 +1,9 @@
 import { createHmac } from 'node:crypto'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { FunctionName } from '../../../infra/definitions/function-permissions.ts'
-import type { Clock } from '../../../sandbox/aws/clock.ts'
 import { operations } from '../../../shared/api/operations.ts'
-import type { Faults } from '../engine/faults.ts'
-import type { InvocationResult } from '../engine/invocations.ts'
+import type { Engine } from '../engine/faults.ts'
 import type { ApiCall } from '../engine/observations.ts'
-import type { Random } from '../engine/random.ts'
 import type { Run } from '../engine/warm-functions.ts'
 
 /** The API's callers: they retry until they receive a final reply. */
@@ -26,14 +23,7 @@ export type Request = {
   triesMax?: number
 }
 
-type Deps = {
-  clock: Clock
-  random: Random
-  faults: Faults
-  run: Run
-  calls: ApiCall[]
-  isPaused: () => boolean
-}
+type Deps = Engine & { run: Run; calls: ApiCall[]; isPaused: () => boolean }
 
 export type Api = ReturnType<typeof newApi>
 
@@ -125,28 +115,6 @@ type Requested = Pick<ApiCall, 'caller' | 'path' | 'sent' | 'token' | 'secret'> 
   name: FunctionName
 }
 
-const recordedCalls = ({ clock, run, calls }: Pick<Deps, 'clock' | 'run' | 'calls'>) => {
-  const record = (requested: Requested): ApiCall => {
-    const at = clock.now()
-    const call = { at, ...requested, reply: undefined, received: false, invocation: 0 }
-    calls.push(call)
-    return call
-  }
-
-  const put = async (
-    requested: Requested,
-    event: unknown,
-  ): Promise<{ call: ApiCall; result: InvocationResult<unknown> }> => {
-    const call = record(requested)
-    const result = await run(requested.name, event, (invocation) => {
-      call.invocation = invocation
-    })
-    return { call, result }
-  }
-
-  return { record, put }
-}
-
 export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) => {
   const sleep = (milliseconds: number): Promise<void> =>
     new Promise((resolve) => {
@@ -154,7 +122,21 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
     })
 
   const credentials = newCredentials()
-  const { record, put } = recordedCalls({ clock, run, calls })
+
+  const record = (requested: Requested): ApiCall => {
+    const at = clock.now()
+    const call = { at, ...requested, reply: undefined, received: false, invocation: 0 }
+    calls.push(call)
+    return call
+  }
+
+  const put = async (requested: Requested, event: unknown) => {
+    const call = record(requested)
+    const result = await run(requested.name, event, (invocation) => {
+      call.invocation = invocation
+    })
+    return { call, result }
+  }
 
   const attempt = async (request: Request): Promise<ApiCall> => {
     await sleep(random.between(10, 80))
@@ -164,10 +146,8 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
     const requested = { name, caller, path, sent: raw ?? body, token, secret }
     if (isPaused()) {
       // API Gateway replies for a paused stage.
-      return Object.assign(record(requested), {
-        reply: { at: clock.now(), ...PAUSED },
-        received: true,
-      })
+      const reply = { at: clock.now(), ...PAUSED }
+      return Object.assign(record(requested), { reply, received: true })
     }
     const { call, result } = await put(requested, eventOf(request, { token, secret }, clock.now()))
     if (result.kind !== 'done') {

@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto'
-import type { Clock } from '../../../sandbox/aws/clock.ts'
-import type { Faults } from '../engine/faults.ts'
+import type { Engine } from '../engine/faults.ts'
 import type { Peer, PeerAnswer, PeerRequest, PeerResponse } from '../engine/network.ts'
 import type { BankPost, BankQuery } from '../engine/observations.ts'
-import type { Random } from '../engine/random.ts'
 import { accountAt } from '../scenario/fixtures.ts'
 import type { PaymentResult } from '../scenario/scenario.ts'
 import type { ScriptedReport } from '../scenario/script.ts'
@@ -16,13 +14,10 @@ import type { Books } from './books.ts'
 
 type BankResult = BankPost['verdict']
 
-type Deps = {
+type Deps = Engine & {
   id: string
   /** It accepts the secret before and after a change. */
   secrets: readonly string[]
-  clock: Clock
-  random: Random
-  faults: Faults
   books: Books
   bankPosts: BankPost[]
   queries: BankQuery[]
@@ -46,28 +41,24 @@ const json = (code: number, body: object): PeerAnswer => ({
 
 type About = { uuid: string; amount: unknown }
 
-const answerTo = (verdict: BankResult, about: About): PeerAnswer => {
-  const bank_reference = `B-${about.uuid.slice(0, 8)}`
-  switch (verdict) {
-    case 'accepted':
-      return json(202, { ...about, status: 'accepted', bank_reference })
-    case 'paid':
-      // The name of the payee has changed, and is no part of the protocol.
-      return json(201, { ...about, status: 'paid', bank_reference, account_name: 'Renamed' })
-    case 'underway':
-      return json(202, { ...about, status: 'underway' })
-    case 'rejected':
-      return json(422, { ...about, status: 'rejected', code: 'insufficient_funds', message: 'No' })
-    case 'nothing':
-      return json(404, {})
-  }
+const referenceOf = ({ uuid }: About) => ({ bank_reference: `B-${uuid.slice(0, 8)}` })
+
+const answers: Record<BankResult, (about: About) => PeerAnswer> = {
+  accepted: (about) => json(202, { ...about, status: 'accepted', ...referenceOf(about) }),
+  // The name of the payee has changed, and is no part of the protocol.
+  paid: (about) =>
+    json(201, { ...about, status: 'paid', ...referenceOf(about), account_name: 'Renamed' }),
+  underway: (about) => json(202, { ...about, status: 'underway' }),
+  rejected: (about) =>
+    json(422, { ...about, status: 'rejected', code: 'insufficient_funds', message: 'No' }),
+  nothing: () => json(404, {}),
 }
 
 const outcomeAnswer = ({ status, fee }: ScriptedReport, about: About): PeerAnswer =>
   json(200, {
     ...about,
     status,
-    bank_reference: `B-${about.uuid.slice(0, 8)}`,
+    ...referenceOf(about),
     ...(status === 'failed' ? { message: 'Declined' } : { approval_method: 'ussd' }),
     ...(fee === undefined ? {} : { fee }),
   })
@@ -112,11 +103,8 @@ const receiptOf = (secrets: readonly string[], { url, method, headers, body }: P
 
 /** The queries that a bank has received. */
 const newQueries = ({ id, secrets, clock, queries }: Deps) => {
-  const record = (
-    sent: PeerRequest,
-    uuid: string,
-    reply: Pick<BankQuery, 'answer' | 'fee' | 'account'>,
-  ) => {
+  type Reply = Pick<BankQuery, 'answer' | 'fee' | 'account'>
+  const record = (sent: PeerRequest, uuid: string, reply: Reply): void => {
     const { by } = sent
     queries.push({ at: clock.now(), bank: id, uuid, by, ...receiptOf(secrets, sent), ...reply })
   }
@@ -132,6 +120,9 @@ const newQueries = ({ id, secrets, clock, queries }: Deps) => {
 }
 
 type RecordQuery = ReturnType<typeof newQueries>['record']
+
+const isOutcome = (answer: BankQuery['answer']): boolean =>
+  answer === 'completed' || answer === 'failed'
 
 /** The requests that a bank has received, by idempotency key, and their results. */
 const newRecords = (deps: Deps, record: RecordQuery) => {
@@ -192,13 +183,15 @@ const newRecords = (deps: Deps, record: RecordQuery) => {
   }
 
   const answerQuery = (sent: PeerRequest, uuid: string): PeerAnswer => {
-    const mayForget = known.has(uuid) && deps.isIdempotent
+    // A copy lags behind until the bank has told the outcome.
+    const isTold = deps.queries.some((query) => query.uuid === uuid && isOutcome(query.answer))
+    const mayForget = known.has(uuid) && deps.isIdempotent && !isTold
     const verdict = mayForget && faults.strikes('bank forgets') ? 'nothing' : resultOf(uuid)
     const outcome = verdict === 'accepted' ? deps.outcomeOf(uuid) : undefined
     const answer = (outcome?.status ?? verdict) as BankQuery['answer']
     const fee = outcome?.fee === undefined ? {} : { fee: outcome.fee }
     record(sent, uuid, { answer, ...fee })
-    return outcome ? outcomeAnswer(outcome, about(uuid)) : answerTo(verdict, about(uuid))
+    return outcome ? outcomeAnswer(outcome, about(uuid)) : answers[verdict](about(uuid))
   }
 
   return { about, submitted, answerQuery }
@@ -240,7 +233,7 @@ export const newBank = (deps: Deps): Peer => {
       if (faults.strikes('bank accepts in silence')) return { after, answer: 'silence' }
       if (faults.strikes('bank breaks off')) return { after, answer: 'broken off' }
       if (faults.strikes('bank talks nonsense')) return { after, answer: nonsense() }
-      return { after, answer: answerTo(verdict, about(key)) }
+      return { after, answer: answers[verdict](about(key)) }
     },
   }
 }

@@ -5,19 +5,16 @@ import type { ApiCall } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 import { MINUTE_MS } from '../invariants/time-and-money.ts'
 import { type Api, TRIES_MAX } from './api.ts'
+import type { Books } from './books.ts'
 
 /** The operators, who repeat a call until it ends and approve each other's guarded calls. */
-
-export type OperatorCall = {
-  verb: string
-  options: Record<string, string>
-  actor?: string
-  approval?: string
-}
 
 type Deps = { api: Api; clock: Clock; random: Random }
 
 export type Operators = ReturnType<typeof newOperators>
+
+/** The callers of the service, and the books of the banks. */
+export type Staff = { api: Api; operators: Operators; books: Books }
 
 const REQUESTER = 'ama'
 
@@ -51,7 +48,7 @@ export const newOperators = ({ api, clock, random }: Deps) => {
   /** Repeats a call until it returns a result or a refusal. */
   const call = async (
     noun: string,
-    { verb, options }: Pick<OperatorCall, 'verb' | 'options'>,
+    { verb, options }: { verb: string; options: Record<string, string> },
     operator: string,
     triesMax = TRIES_MAX,
   ): Promise<ApiCall | undefined> => {
@@ -130,13 +127,9 @@ export const invokeCalls =
     const sent = JSON.parse(String(input.Payload))
     const outgoing = { name: `invoke ${invoked}`, changes: true, takes: [5, 40] } as const
     return effects.call(outgoing, async () => {
-      const { call, result } = await api.put(
-        { name: invoked, caller: undefined, path: {}, sent },
-        sent,
-      )
-      if (result.kind !== 'done') {
-        return { FunctionError: 'Unhandled', Payload: FAULT }
-      }
+      const requested = { name: invoked, caller: undefined, path: {}, sent }
+      const { call, result } = await api.put(requested, sent)
+      if (result.kind !== 'done') return { FunctionError: 'Unhandled', Payload: FAULT }
       call.reply = { at: clock.now(), status: 200, headers: {}, body: result.value }
       return { Payload: Buffer.from(JSON.stringify(result.value)) }
     })

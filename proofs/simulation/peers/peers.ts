@@ -1,8 +1,6 @@
-import type { Clock } from '../../../sandbox/aws/clock.ts'
-import type { Faults } from '../engine/faults.ts'
+import type { Engine } from '../engine/faults.ts'
 import type { Peer } from '../engine/network.ts'
 import type { BankPost, BankQuery, Post } from '../engine/observations.ts'
-import type { Random } from '../engine/random.ts'
 import { MINUTE_MS, SECOND_MS } from '../invariants/time-and-money.ts'
 import type { Clients } from '../scenario/clients.ts'
 import { hostOf, secretsOf, simulatedProviders } from '../scenario/fixtures.ts'
@@ -12,10 +10,7 @@ import { newBank } from './bank.ts'
 import type { Books } from './books.ts'
 import { newReceiver } from './receiver.ts'
 
-type Deps = {
-  clock: Clock
-  random: Random
-  faults: Faults
+type Deps = Engine & {
   scenario: Scenario
   clients: Clients
   books: Books
@@ -26,34 +21,29 @@ type Deps = {
 
 const DOWNS = 3
 
-const receivers = ({ clock, random, faults, scenario, posts }: Deps): [string, Peer][] => {
+const receivers = (deps: Deps): [string, Peer][] => {
+  const { random, scenario } = deps
   const answers = [...scenario.answers]
   return simulatedProviders.map(({ id }) => {
     const downs = Array.from({ length: DOWNS }, () => {
       const from = random.pick(scenario.scripts).at + random.between(-MINUTE_MS, 20 * MINUTE_MS)
       return { from, to: from + random.between(MINUTE_MS, 40 * MINUTE_MS) }
     })
-    return [hostOf(id), newReceiver({ clock, random, faults, posts, downs, answers })]
+    return [hostOf(id), newReceiver({ ...deps, downs, answers })]
   })
 }
 
-const banks = ({
-  clock,
-  random,
-  faults,
-  scenario,
-  clients,
-  books,
-  bankPosts,
-  queries,
-}: Deps): [string, Peer][] => {
-  const inTurn = (results: readonly PaymentResult[]) => {
-    let turn = -1
-    return () => {
-      turn += 1
-      return results[turn % results.length] ?? 'paid'
-    }
+/** Returns the results in turn. */
+const inTurn = (results: readonly PaymentResult[]) => {
+  let turn = -1
+  return () => {
+    turn += 1
+    return results[turn % results.length] ?? 'paid'
   }
+}
+
+const banks = (deps: Deps): [string, Peer][] => {
+  const { clock, random, faults, scenario, clients } = deps
   const outage = () => {
     const from = random.pick(scenario.scripts).at + random.between(-MINUTE_MS, MINUTE_MS)
     // As many short outages as long ones, from ten seconds to a day; half last while debits can wait.
@@ -75,14 +65,9 @@ const banks = ({
   const onQuery = () => (isLate && faults.strikes('bank pays late') ? 'underway' : ending())
   return bankNames.flatMap((id) => {
     const bank = newBank({
+      ...deps,
       id,
       secrets: secretsOf(id),
-      clock,
-      random,
-      faults,
-      books,
-      bankPosts,
-      queries,
       isIdempotent: scenario.isIdempotent,
       isOut: outage(),
       outcomeOf: clients.outcomeOf,

@@ -1,15 +1,11 @@
-import type { Clock } from '../../../sandbox/aws/clock.ts'
-import type { FaultName, Faults } from '../engine/faults.ts'
+import type { Engine, FaultName } from '../engine/faults.ts'
 import type { Peer, PeerAnswer, PeerRequest, PeerResponse } from '../engine/network.ts'
 import type { Post } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
 
 /** A provider's webhook receiver, with its failures. */
 
-type Deps = {
-  clock: Clock
-  random: Random
-  faults: Faults
+type Deps = Engine & {
   posts: Post[]
   downs: readonly { from: number; to: number }[]
   /** The statuses of the first responses of all receivers; 0 for none. */
@@ -22,6 +18,7 @@ const answer = (code: number, headers: Record<string, string> = {}, text = ''): 
   text,
 })
 
+const ERRORS = [500, 502, 503, 504]
 const PERMANENT = [400, 401, 403, 404, 405, 410, 422, 301, 302, 501]
 
 /** One type that a receiver may never accept. */
@@ -36,10 +33,7 @@ const conductsOf = (random: Random): [FaultName, (soon: number) => Conduct][] =>
   ['receiver silent', () => SILENCE],
   ['receiver breaks off', (after) => ({ after, answer: 'broken off' })],
   ['receiver slow', () => ({ after: random.between(2_000, 9_000), answer: answer(200) })],
-  [
-    'receiver answers 5xx',
-    (after) => ({ after, answer: answer(random.pick([500, 502, 503, 504])) }),
-  ],
+  ['receiver answers 5xx', (after) => ({ after, answer: answer(random.pick(ERRORS)) })],
   [
     'receiver asks for time',
     (after) => {

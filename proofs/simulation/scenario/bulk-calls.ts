@@ -1,7 +1,6 @@
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import { dayOf } from '../invariants/time-and-money.ts'
-import type { Api } from '../peers/api.ts'
-import type { Operators } from '../peers/operators.ts'
+import type { Staff } from '../peers/operators.ts'
 
 /** Calls of operators about many exceptions at once. */
 
@@ -31,9 +30,7 @@ const BULK_SHARE = 0.4
 
 export const LIST_MAX = 100
 
-type BulkDeps = {
-  api: Api
-  operators: Operators
+type BulkDeps = Pick<Staff, 'api' | 'operators'> & {
   /** The debits whose exceptions an operator handles now. */
   owned: Set<string>
   isHeld: (one: Case) => boolean

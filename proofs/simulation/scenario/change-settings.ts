@@ -1,7 +1,7 @@
 import type { Secrets } from '../../../sandbox/aws/secrets.ts'
 import { MINUTE_MS } from '../invariants/time-and-money.ts'
-import type { Api, Caller } from '../peers/api.ts'
-import { type Operators, resultOf } from '../peers/operators.ts'
+import type { Caller } from '../peers/api.ts'
+import { resultOf, type Staff } from '../peers/operators.ts'
 import type { SettingChange } from './setting-changes.ts'
 
 /** Makes the drawn changes of settings, one after the other. */
@@ -17,7 +17,7 @@ const RETRY_MAX_MS = 8 * MINUTE_MS
 
 const SEALING_KEY = { SecretId: 'sealing-key' }
 
-type Deps = { api: Api; operators: Operators; secrets: Secrets }
+type Deps = Pick<Staff, 'api' | 'operators'> & { secrets: Secrets }
 
 export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) => {
   /** Rotates the sealing key (docs/operations.md#rotate-the-sealing-key). */

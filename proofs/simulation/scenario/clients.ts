@@ -2,9 +2,8 @@ import type { Clock } from '../../../sandbox/aws/clock.ts'
 import type { ChargeRequest } from '../../../shared/domain/debits/charge.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import type { Random } from '../engine/random.ts'
-import { type Api, TRIES_MAX } from '../peers/api.ts'
-import type { Books } from '../peers/books.ts'
-import type { Operators } from '../peers/operators.ts'
+import { TRIES_MAX } from '../peers/api.ts'
+import type { Staff } from '../peers/operators.ts'
 import { simulatedProviders } from './fixtures.ts'
 import { malformations } from './malformed-reports.ts'
 import {
@@ -18,14 +17,7 @@ import {
 
 /** The callers of one debit: its provider, its bank and an operator. */
 
-type Deps = {
-  api: Api
-  operators: Operators
-  clock: Clock
-  random: Random
-  reportsOnce: boolean
-  books: Books
-}
+type Deps = Staff & { clock: Clock; random: Random; reportsOnce: boolean }
 
 export type Clients = ReturnType<typeof newClients>
 

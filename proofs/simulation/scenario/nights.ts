@@ -1,17 +1,27 @@
-import type { SteppedClock } from '../../../sandbox/aws/clock.ts'
 import { queueNames } from '../../../shared/queues/messages.ts'
-import { type Faults, randomOfFault } from '../engine/faults.ts'
-import type { Random } from '../engine/random.ts'
-import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS, midnightAfter } from '../invariants/time-and-money.ts'
-import { type Operators, resultOf } from '../peers/operators.ts'
+import { type Engine, randomOfFault } from '../engine/faults.ts'
+import { type Random, randomOf, seedOf } from '../engine/random.ts'
+import {
+  DAY_MS,
+  dayOf,
+  HOUR_MS,
+  inGhs,
+  MINUTE_MS,
+  midnightAfter,
+} from '../invariants/time-and-money.ts'
+import type { Api } from '../peers/api.ts'
+import { type Operators, resultOf, type Staff } from '../peers/operators.ts'
 import { simulatedProviders } from './fixtures.ts'
+import { newRunbooks } from './runbooks.ts'
 import type { Scenario } from './scenario.ts'
-import { HTTP_BANKS } from './script.ts'
+import { bankNames, HTTP_BANKS } from './script.ts'
+
+/** The work of operators, banks and providers at fixed times: settlements, rounds, remittances and audits. */
 
 const RECONCILED_MS = 2 * HOUR_MS
 const RECONCILES = { triesMax: 3 }
 
-type Nights = { clock: SteppedClock; random: Random; faults: Faults; operators: Operators }
+type Nights = Engine & { operators: Operators }
 
 /** Reads the debits of each bank in pages, to compare them with its statement. */
 const compareStatements = async (operators: Operators, date: string): Promise<void> => {
@@ -24,43 +34,109 @@ const compareStatements = async (operators: Operators, date: string): Promise<vo
   }
 }
 
-/** Schedules the operators' settlements in some nights, and a reconciliation in each. */
+/** Repairs the debits of all providers of a day. */
+export const repairDay = async (operators: Operators, at: number): Promise<void> => {
+  for (const { id: provider } of simulatedProviders)
+    await operators.operate('debit', 'repair', { provider, date: dayOf(at) })
+}
+
+/** Schedules the operators' settlements in some nights, and the reconciliation of each day in the last one. */
 export const startNights = (scenario: Scenario, { clock, random, faults, operators }: Nights) => {
-  const firstNight = midnightAfter(scenario.startAt)
-  for (let night = firstNight; night < scenario.healAt; night += DAY_MS) {
+  const { healAt, endAt, startAt } = scenario
+  const firstNight = midnightAfter(startAt)
+  for (let night = firstNight; night < healAt; night += DAY_MS) {
     clock.at(night + random.below(HOUR_MS), () => {
       if (!faults.strikes('operator settles')) return
       void operators.operate('settlement', 'run', { date: dayOf(night) })
     })
   }
   if (scenario.faults.has('index far behind')) {
-    clock.at(scenario.healAt + MINUTE_MS, async () => {
-      for (let at = scenario.startAt; at < midnightAfter(scenario.healAt); at += DAY_MS)
-        for (const { id: provider } of simulatedProviders)
-          await operators.operate('debit', 'repair', { provider, date: dayOf(at) })
+    clock.at(healAt + MINUTE_MS, async () => {
+      for (let at = startAt; at < midnightAfter(healAt); at += DAY_MS)
+        await repairDay(operators, at)
     })
   }
   if (scenario.faults.has('dead letters redriven')) {
     const wait = randomOfFault(scenario.seed, 'dead letters redriven', 1).between(0, 20 * HOUR_MS)
-    clock.at(scenario.healAt + wait, async () => {
+    clock.at(healAt + wait, async () => {
       for (const queue of queueNames) {
         const call = await operators.operate('dead-letters', 'redrive', { queue })
         if (resultOf(call)?.moved > 0) faults.hit('dead letters redriven')
       }
     })
   }
-  for (let night = firstNight; night < scenario.endAt; night += DAY_MS) {
-    const isLast = night + DAY_MS >= scenario.endAt
-    if (!isLast) continue
-    clock.at(night + RECONCILED_MS, async () => {
-      // Each night has its own reconciliation; the operators check what the faults of each day left.
-      for (let day = firstNight; day <= night; day += DAY_MS) {
-        const date = dayOf(day - DAY_MS)
-        await operators.operate('reconciliation', 'run', { date }, RECONCILES)
-      }
-      await compareStatements(operators, dayOf(night - DAY_MS))
-      const span = { from: dayOf(firstNight - DAY_MS), to: dayOf(night) }
-      await operators.operate('change', 'verify', span)
+  const lastNight = midnightAfter(endAt - 1) - DAY_MS
+  clock.at(lastNight + RECONCILED_MS, async () => {
+    for (let day = firstNight; day <= lastNight; day += DAY_MS) {
+      const date = dayOf(day - DAY_MS)
+      await operators.operate('reconciliation', 'run', { date }, RECONCILES)
+    }
+    await compareStatements(operators, dayOf(lastNight - DAY_MS))
+    const span = { from: dayOf(firstNight - DAY_MS), to: dayOf(lastNight) }
+    await operators.operate('change', 'verify', span)
+  })
+}
+
+type Recorded = { bank: string; reference: string; amount: string }
+
+/** Records the remittances that the service lacks, and corrects those that differ, some with a typing error. */
+const record = async ({ operators, books }: Staff, random: Random): Promise<void> => {
+  const list = await operators.operate('funding', 'list', { limit: '100' })
+  const recorded: Recorded[] = resultOf(list) ?? []
+  for (const { bank, of: reference, amount: booked, at } of books.remittances()) {
+    const right = -booked
+    const known = recorded.findLast((one) => one.bank === bank && one.reference === reference)
+    const typed = inGhs(random.pick([right, right, right * 10, Math.ceil(right / 10)]))
+    const funding = { bank, reference }
+    if (!known)
+      await operators.operate('funding', 'record', { ...funding, amount: typed, date: dayOf(at) })
+    const amounts = known && known.amount !== inGhs(right) ? [typed, inGhs(right)] : []
+    for (const amount of new Set(amounts)) {
+      const options = { ...funding, amount, reason: 'Typing error' }
+      await operators.operate('funding', 'correct', options)
+    }
+  }
+}
+
+/** With the second one, payouts wait for the remittance of the day. */
+const DELAYS_MS = [0, 40 * HOUR_MS]
+
+/** The last half hour, without faults and other work. */
+const AUDIT_MS = HOUR_MS / 2
+
+/** Each provider reads its lists, then another one tries to read its batches. */
+const audit = async (api: Api): Promise<void> => {
+  const query = { per_page: '100' }
+  for (const [index, { id }] of simulatedProviders.entries()) {
+    const caller = { kind: 'provider' as const, id }
+    const other = simulatedProviders[(index + 1) % simulatedProviders.length] ?? { id }
+    await api.ask({ name: 'list-debit-requests', caller, query })
+    await api.ask({ name: 'list-events', caller, query: { per_page: '20' } })
+    const batches = await api.ask({ name: 'list-settlements', caller, query })
+    const { data = [] } = (batches?.reply?.body ?? {}) as { data?: { id: string }[] }
+    for (const path of data.slice(0, 2).map((batch) => ({ id: batch.id })))
+      for (const reader of [id, other.id])
+        await api.ask({ name: 'get-settlement', caller: { ...caller, id: reader }, path })
+  }
+  const listed = { phone_number: '+233241234567', status_filter: 'completed' }
+  for (const id of bankNames) {
+    const caller = { kind: 'bank' as const, id }
+    await api.ask({ name: 'list-debit-transactions', caller, query: listed })
+  }
+}
+
+/** Schedules the rounds of operators, the remittances of banks at their times, and the audits of providers. */
+export const startRounds = ({ seed, rounds, endAt }: Scenario, deps: Staff): void => {
+  const { api, books } = deps
+  const follow = newRunbooks(deps)
+  void api.until(endAt - AUDIT_MS).then(() => audit(api))
+  for (const at of rounds) void api.until(at).then(follow)
+  const random = randomOf(seedOf(seed, 10, 1))
+  const delay = random.pick(DELAYS_MS)
+  for (const at of rounds) {
+    void api.until(at).then(() => {
+      for (const bank of HTTP_BANKS) books.remit(bank, `REMITTANCE-${at}`, at - delay)
+      return record(deps, random)
     })
   }
 }

@@ -1,9 +1,11 @@
+import type { Item } from '../../../sandbox/aws/table/change.ts'
 import { isOpen, statuses } from '../../../shared/domain/debits/lifecycle.ts'
-import { dayOf, MINUTE_MS } from '../invariants/time-and-money.ts'
-import type { Api } from '../peers/api.ts'
-import { type Operators, resultOf } from '../peers/operators.ts'
+import type { ApiCall, Erasure } from '../engine/observations.ts'
+import { MINUTE_MS } from '../invariants/time-and-money.ts'
+import { isDone, resultOf, type Staff } from '../peers/operators.ts'
 import type { Clients } from './clients.ts'
 import { simulatedProviders } from './fixtures.ts'
+import { repairDay } from './nights.ts'
 import type { Scenario } from './scenario.ts'
 
 /** A restore of the table to an earlier second, by the runbook of docs/restore.md#restore-the-table. */
@@ -32,9 +34,7 @@ export const newStage = () => {
 
 export type Stage = ReturnType<typeof newStage>
 
-type Deps = {
-  api: Api
-  operators: Operators
+type Deps = Pick<Staff, 'api' | 'operators'> & {
   clients: Clients
   stage: Stage
   restoreTable: (at: number) => void
@@ -63,12 +63,6 @@ export const newRestore = ({ api, operators, clients, stage, restoreTable }: Dep
     }
   }
 
-  const repair = async (at: number): Promise<void> => {
-    for (const { id: provider } of simulatedProviders) {
-      await operators.operate('debit', 'repair', { provider, date: dayOf(at) })
-    }
-  }
-
   return {
     start: async ({ restore }: Scenario): Promise<void> => {
       if (!restore) return
@@ -82,7 +76,7 @@ export const newRestore = ({ api, operators, clients, stage, restoreTable }: Dep
       for (const options of clients.reversedSince(to)) {
         await operators.operate('debit', 'reverse', options)
       }
-      await repair(to)
+      await repairDay(operators, to)
       await api.sleep(2 * MINUTE_MS)
       stage.resume()
       // One at a time, while the others are held, then the rest.
@@ -93,4 +87,45 @@ export const newRestore = ({ api, operators, clients, stage, restoreTable }: Dep
       await operators.operate('restore', 'release', {})
     },
   }
+}
+
+/** Another operator may deny a request. */
+const REQUESTS_MAX = 9
+
+type ErasureDeps = Pick<Staff, 'api' | 'operators'> & {
+  items: () => readonly Item[]
+  restoreTable: (at: number) => void
+}
+
+/**
+ * Erases all customers after a run, and again after a restore: the other checks know each debit by the
+ * texts of its charge.
+ */
+export const eraseCustomers = async (
+  { scripts, erases }: Scenario,
+  { api, operators: { operate }, items, restoreTable }: ErasureDeps,
+  erasures: Erasure[],
+): Promise<void> => {
+  if (!erases) return
+  const request = async (...words: Parameters<typeof operate>) => {
+    let done: ApiCall | undefined
+    for (let n = 0; n < REQUESTS_MAX && !done; n += 1) done = await operate(...words)
+    return done
+  }
+  const list = await operate('exception', 'list', { status: 'open', limit: '1000' })
+  for (const { reference } of (resultOf(list) ?? []) as { reference: string }[])
+    await operate('exception', 'resolve', { reference, note: 'Closed' })
+  const [before, since] = [items(), api.now()]
+  await api.sleep(1)
+  const phones: string[] = []
+  for (const phone of new Set(scripts.map((script) => script.phone))) {
+    const done = await request('customer', 'erase', { phone, reason: 'Request' })
+    if (isDone(done)) phones.push(phone)
+  }
+  const note = () => erasures.push({ at: api.now(), phones, before, after: items() })
+  note()
+  restoreTable(since)
+  const options = { since: new Date(since).toISOString() }
+  const { refused, next } = resultOf(await request('customer', 'repeat-erasures', options)) ?? {}
+  if (refused?.length === 0 && next === null) note()
 }

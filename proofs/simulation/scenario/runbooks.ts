@@ -1,9 +1,7 @@
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { Random } from '../engine/random.ts'
 import { HOUR_MS, MINUTE_MS, uuidOf } from '../invariants/time-and-money.ts'
-import type { Api } from '../peers/api.ts'
-import type { Books } from '../peers/books.ts'
-import { isDone, type Operators, resultOf } from '../peers/operators.ts'
+import { isDone, resultOf, type Staff } from '../peers/operators.ts'
 import { type Call, type Case, LIST_MAX, MANNERS, newBulkCalls } from './bulk-calls.ts'
 import { HTTP_BANKS } from './script.ts'
 
@@ -86,14 +84,10 @@ type Row = Record<string, string>
 /** The time of a few calls. */
 const AT_ONCE_MS = 60
 
-type Deps = { api: Api; operators: Operators; books: Books }
-
 /** The acts of banks in `ways`. */
-const newBankActs = ({
-  api,
-  operators: { random },
-  books,
-}: Deps): Record<string, (one: Case) => unknown> => {
+const newBankActs = (staff: Staff): Record<string, (one: Case) => unknown> => {
+  const { api, books } = staff
+  const { random } = staff.operators
   const report = async (
     { reference, bank }: Case,
     raw: string,
@@ -117,7 +111,7 @@ const newBankActs = ({
 }
 
 /** Returns a function that follows a way, as one operator. */
-const newFollower = (deps: Deps) => {
+const newFollower = (deps: Staff) => {
   const { api, operators } = deps
   const { random, operate } = operators
   const banks = newBankActs(deps)
@@ -156,7 +150,7 @@ const newFollower = (deps: Deps) => {
   }
 }
 
-export const newRunbooks = (deps: Deps) => {
+export const newRunbooks = (deps: Staff) => {
   const { api, operators, books } = deps
   const { random, operate } = operators
   const follow = newFollower(deps)

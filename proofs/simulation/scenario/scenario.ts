@@ -1,7 +1,7 @@
 import type { PayoutResult } from '../../../shared/domain/settlement/payout.ts'
 import type { Crash } from '../engine/effects.ts'
 import { drawFaults, type FaultName, type Losses } from '../engine/faults.ts'
-import type { Release } from '../engine/observations.ts'
+import type { Release, StageSettings } from '../engine/observations.ts'
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
 import {
   DAY_MS,
@@ -27,7 +27,7 @@ import {
 
 export type PaymentResult = PayoutResult['kind']
 
-export type Scenario = {
+export type Scenario = StageSettings & {
   seed: number
   kind: KindName
   startAt: number
@@ -46,15 +46,6 @@ export type Scenario = {
   answers: readonly number[]
   /** Indexes of the providers; fewer shorten the nights. */
   providers: readonly number[]
-  approvals: boolean
-  otherRelease: Release | undefined
-  waitsForFunding: boolean
-  /** The cap on the prompts of a customer; undefined: none. */
-  openPromptsMax: number | undefined
-  /** The banks that are asked for numbers that are unknown here, from the start. */
-  lookups: readonly BankName[]
-  /** The banks that pay on working days, from the start. */
-  workingBanks: readonly BankName[]
   /** The providers and banks that operators create after the start. */
   absent: readonly string[]
   changes: readonly SettingChange[]
@@ -63,7 +54,6 @@ export type Scenario = {
   /** Whether operators erase all customers after the end. */
   erases: boolean
   reportsOnce: boolean
-  isIdempotent: boolean
   restore?: Restore
   /** How long functions cache settings: not at all, or as in production. */
   cacheSeconds: number

@@ -1,6 +1,5 @@
-import { REFERENCE_PREFIX } from '../aws/environment.ts'
 import { skewOf } from '../engine/invocations.ts'
-import type { Observations } from '../engine/observations.ts'
+import type { RunSetup } from '../engine/observations.ts'
 import { sizeIn } from '../engine/sizes.ts'
 import * as fixtures from './fixtures.ts'
 import { settingsOf } from './kinds.ts'
@@ -16,34 +15,27 @@ export const seedOfSizes = ({ kind, seed }: Scenario): number | undefined =>
 // A stalled worker stops its query. A connector whose secret does not open is not queried.
 const UNQUERIED = ['stalled worker', 'key store outage', 'sealing key missing'] as const
 
-export const setupOf = (scenario: Scenario): Observations['setup'] => ({
-  seed: scenario.seed,
-  referencePrefix: REFERENCE_PREFIX,
-  startedAt: scenario.startAt,
-  healedAt: scenario.healAt,
-  endedAt: scenario.endAt,
-  isHealthy: scenario.faults.size === 0 && scenario.crashes.length === 0 && !scenario.losses,
-  isQueried: !UNQUERIED.some((name) => scenario.faults.has(name)),
-  skew: skewOf(scenario.faults),
-  staleMs: Math.max(0, scenario.cacheSeconds) * 1000 + 2 * skewOf(scenario.faults),
-  approvals: scenario.approvals,
-  otherRelease: scenario.otherRelease,
-  waitsForFunding: scenario.waitsForFunding,
-  openPromptsMax: scenario.openPromptsMax,
-  unwantedPromptsLeast: sizeIn(
-    seedOfSizes(scenario),
-    'shared/domain/providers/daily-use UNWANTED_LEAST',
-    20,
-  ),
-  lookups: scenario.lookups,
-  workingBanks: scenario.workingBanks,
-  isIdempotent: scenario.isIdempotent,
-  isRestored: scenario.restore !== undefined,
-  isRepaired: scenario.faults.has('index far behind'),
-  providers: fixtures.simulatedProviders,
-  banks: bankNames,
-  customerAccounts: fixtures.customerAccounts,
-  endpoints: HTTP_BANKS,
-  connections: fixtures.connections,
-  absent: fixtures.absentIn(scenario),
-})
+export const setupOf = (scenario: Scenario): RunSetup => {
+  const { startAt, healAt, endAt, faults, crashes, losses, cacheSeconds, restore } = scenario
+  const skew = skewOf(faults)
+  const unwanted = 'shared/domain/providers/daily-use UNWANTED_LEAST'
+  return {
+    ...scenario,
+    startedAt: startAt,
+    healedAt: healAt,
+    endedAt: endAt,
+    isHealthy: faults.size === 0 && crashes.length === 0 && !losses,
+    isQueried: !UNQUERIED.some((name) => faults.has(name)),
+    skew,
+    staleMs: Math.max(0, cacheSeconds) * 1000 + 2 * skew,
+    unwantedPromptsLeast: sizeIn(seedOfSizes(scenario), unwanted, 20),
+    isRestored: restore !== undefined,
+    isRepaired: faults.has('index far behind'),
+    providers: fixtures.simulatedProviders,
+    banks: bankNames,
+    customerAccounts: fixtures.customerAccounts,
+    endpoints: HTTP_BANKS,
+    connections: fixtures.connections,
+    absent: fixtures.absentIn(scenario),
+  }
+}

@@ -1,0 +1,224 @@
+import type { Item } from '../../../sandbox/aws/table/change.ts'
+import type { Options, RunSetup } from '../engine/observations.ts'
+import { releaseOf, restoreOf } from './calls.ts'
+import type { ObservationIndex } from './observation-index.ts'
+import { isRefusal } from './raw-items.ts'
+import type { Check, Checks } from './rules.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, startOf } from './time-and-money.ts'
+
+/** Reconciliations, seals, erasures, restores and rollouts. */
+
+type Finding = { number: number; examples: readonly { subject: string; difference: string }[] }
+
+/**
+ * Correct worlds have these: an operator has yet to act, or lowered the limit of a past day, or faults
+ * delayed a debit.
+ */
+const EXPECTED = [
+  /^its payout failed and was not retried$/,
+  /^has debits of .*, above its limit of /,
+]
+const AFTER_FAULTS = /^took [0-9]+ s$/
+/** The reconciliation compares times of two clocks, with a tolerance of a minute. */
+const FAR_CLOCKS = /, but was reversed before$/
+
+/** The sweep needs this long to repair what faults left. */
+const REPAIR_MS = 6 * HOUR_MS
+
+const correctSince = ({ isHealthy, startedAt, healedAt }: RunSetup): number =>
+  isHealthy ? startedAt : Math.ceil((healedAt + REPAIR_MS) / DAY_MS) * DAY_MS
+
+/** Returns the differences that a correct world does not have. */
+const differencesIn = (
+  findings: readonly Finding[],
+  { setup, operatorCalls }: ObservationIndex,
+) => {
+  const { isHealthy, skew } = setup
+  // A restore holds timeouts until the release.
+  const isPrompt = isHealthy && !restoreOf(operatorCalls)
+  return findings
+    .flatMap(({ number, examples }) => examples.map((example) => ({ number, ...example })))
+    .filter(
+      ({ difference }) =>
+        !EXPECTED.some((pattern) => pattern.test(difference)) &&
+        (isPrompt || !AFTER_FAULTS.test(difference)) &&
+        (2 * skew < MINUTE_MS || !FAR_CLOCKS.test(difference)),
+    )
+}
+
+/** A reconciliation by an operator reports nothing but what operators must do. */
+const reconciliationsFindNothing: Check = (index, report) => {
+  const { setup, operatorCalls } = index
+  for (const { noun, verb, call, result, options } of operatorCalls) {
+    const isRun = noun === 'reconciliation' && verb === 'run' && call.at >= correctSince(setup)
+    if (!isRun || !call.reply) continue
+    const { invariants } = result
+    if (!Array.isArray(invariants))
+      report('reconciliation', `ended with ${JSON.stringify(call.reply.body)}`)
+    for (const { subject, difference, number } of differencesIn(
+      Array.isArray(invariants) ? invariants : [],
+      index,
+    ))
+      report(subject, `${difference} (reconciliation of ${options.date}, invariant ${number})`)
+  }
+}
+
+/** The debits of a statement were charged on its day or the three days before. */
+const STATEMENT_MS = 3 * DAY_MS
+
+/** A bank's statement is compared with all of its debits. */
+const statementsAreWhole: Check = ({ setup, operatorCalls, debits }, report) => {
+  const calls = operatorCalls.filter(
+    ({ verb, call, result }) =>
+      verb === 'statement' && call.at >= correctSince(setup) && result.debits,
+  )
+  for (const pages of Map.groupBy(calls, ({ options }) => options.bank).values()) {
+    const { bank = '', date = '' }: Options = pages[0]?.options ?? {}
+    if (!pages.some(({ result }) => result.next === null)) continue
+    const read = new Set(
+      pages.flatMap(({ result }) => (result.debits as { uuid: string }[]).map(({ uuid }) => uuid)),
+    )
+    for (const { item, uuid, createdAt } of debits.values()) {
+      const age = createdAt - startOf(date)
+      const isListed = item.bank.identifier === bank && age >= -STATEMENT_MS && age < DAY_MS
+      if (isListed && !read.has(uuid))
+        report(item.reference, `is not compared with the statement of ${bank}`)
+    }
+  }
+}
+
+const RUN_MS = HOUR_MS / 2
+/** The sweep requests lost parts every hour. */
+const SWEEP_MS = HOUR_MS
+
+/** The nightly reconciliation ends, its parts are counted once, and they find as much. */
+const nightlyReconciliationsEnd: Check = (index, report) => {
+  const { setup, runs } = index
+  for (const { item, parts } of runs) {
+    const { id, startedAt, openParts, endedAt } = item
+    const begun = Date.parse(startedAt)
+    const open = parts.filter(({ findings }) => findings === undefined).length
+    if (openParts !== open) report(id, `counts ${openParts} open parts, but has ${open}`)
+    const end = Math.max(begun, setup.healedAt + SWEEP_MS) + RUN_MS
+    if (!endedAt && end < setup.endedAt) report(id, `has not ended, and has ${open} open parts`)
+    for (const { findings = '{"findings":[]}' } of begun < correctSince(setup) ? [] : parts)
+      for (const { subject, difference, number } of differencesIn(
+        JSON.parse(findings).findings,
+        index,
+      ))
+        report(subject, `${difference} (night of ${id}, invariant ${number})`)
+  }
+}
+
+/** The day of the verification, and the one that its night seals. */
+const OPEN_DAYS = 2
+
+/** The verification at the end of a run finds each sealed day as it was sealed. */
+const sealedDaysVerify: Check = ({ setup, operatorCalls }, report) => {
+  for (const { noun, verb, call, result } of operatorCalls) {
+    if (noun !== 'change' || verb !== 'verify' || !call.reply) continue
+    if (!Array.isArray(result))
+      report('sealed days', `ended with ${JSON.stringify(call.reply.body)}`)
+    const verdicts: { day: string; result: string }[] = Array.isArray(result) ? result : []
+    for (const [index, { day, result: found }] of verdicts.entries()) {
+      const mayBeOpen = !setup.isHealthy || index >= verdicts.length - OPEN_DAYS
+      if (found !== 'ok' && !(found === 'open' && mayBeOpen)) report(day, `is ${found}`)
+    }
+  }
+}
+
+/** The items with money, and their figures, which work after an erasure does not change. */
+const FIGURES: Readonly<Record<string, readonly string[]>> = {
+  debit: ['amount', 'settledIn', 'adjustedIn', 'provider', 'partnerReference', 'countedOn'],
+  batch: ['totals'],
+  lines: ['debits', 'adjustments'],
+  refund: ['amount', 'uuid', 'origin'],
+  exception: ['amount', 'kind'],
+  ledger: ['balances'],
+  'ledger-page': ['balances'],
+}
+
+type Move = { type: unknown; at: unknown; set?: { fee?: unknown; bankReference?: unknown } }
+
+const figuresOf = (item: Item | undefined): string => {
+  const figures = FIGURES[String(item?.entity)]?.map((name) => item?.[name])
+  const moves = (item?.history as Move[] | undefined)?.map(({ type, at, set }) => {
+    return [type, at, set?.fee, set?.bankReference]
+  })
+  return JSON.stringify([figures, moves])
+}
+
+const keyOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
+
+/** After an erasure (docs/compliance.md#personal-data), no item has the number of a customer. */
+const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
+  for (const { at, phones, before, after } of erasures) {
+    for (const item of after.filter(({ expiresAt = at }) => Number(expiresAt) * 1000 >= at)) {
+      const text = JSON.stringify(item)
+      // Accounts have the number without its plus.
+      if (phones.some((phone) => text.includes(phone.slice(1))))
+        report(keyOf(item), 'has the number of an erased customer')
+    }
+    const left = new Map(after.map((item) => [keyOf(item), item]))
+    for (const item of before.filter(({ entity }) => String(entity) in FIGURES))
+      if (figuresOf(item) !== figuresOf(left.get(keyOf(item))))
+        report(keyOf(item), 'has other figures')
+  }
+}
+
+/** After a restore, the timeouts, payouts and refunds of a provider wait for its release. */
+const restoresHold: Check = (
+  { operatorCalls, batches, byUuid, bankPostsTo, debits, setup },
+  report,
+) => {
+  const begunAt = restoreOf(operatorCalls)?.reply?.at ?? Infinity
+  const expectReleased = (about: string, provider: string | undefined, at: number): void => {
+    if (provider && at > begunAt && at < (releaseOf(operatorCalls, provider)?.at ?? at + 1))
+      report(about, `of ${provider} did not wait for its release`)
+  }
+  for (const { at, body } of bankPostsTo.get('/settlements') ?? []) {
+    const id = String(body.batch)
+    expectReleased(`the payout of ${id}`, batches.get(id)?.item.provider, at)
+  }
+  for (const { at, body } of bankPostsTo.get('/refunds') ?? []) {
+    const uuid = String(body.debit_uuid)
+    expectReleased(`the refund of ${uuid}`, byUuid.get(uuid)?.item.provider, at)
+  }
+  for (const [reference, { item, entries }] of debits) {
+    const end = entries.find(
+      (entry) => entry.type === 'failed' && entry.by.startsWith('job:') && !isRefusal(entry),
+    )
+    // The clock of its invocation may be behind.
+    const latest = (end?.writtenAt ?? Number.NEGATIVE_INFINITY) + setup.skew
+    expectReleased(`the timeout of ${reference}`, item.provider, latest)
+  }
+}
+
+/** The member that a later release adds to each item and message. */
+export const LATER = { addedLater: 'by a later version' }
+
+/** The items that a write replaces whole, and those that a repeat writes again. */
+export const REPLACED: ReadonlySet<unknown> = new Set([
+  ...['payee', 'account', 'ledger', 'ledger-page', 'sweep'],
+  ...['attempt', 'waiting', 'missed-account', 'bulk-part', 'bulk-rows', 'reconciliation-providers'],
+])
+
+/** An update keeps the members of another release (docs/architecture.md#two-versions-run-at-the-same-time). */
+const unknownMembersStay: Check = ({ observations: { changes } }, report) => {
+  for (const { before, after, by } of changes) {
+    // A recovery that is done is followed by another one.
+    const isEnded = before?.entity === 'recovery' && before.status === 'done'
+    const isLost = before && after && 'addedLater' in before && !('addedLater' in after) && !isEnded
+    if (isLost && by && !REPLACED.has(after.entity))
+      report(keyOf(after), `loses a member of a later release by ${by.name}`)
+  }
+}
+
+export const checks: Checks = {
+  47: [reconciliationsFindNothing, statementsAreWhole],
+  51: [nightlyReconciliationsEnd],
+  67: [unknownMembersStay],
+  70: [sealedDaysVerify],
+  71: [erasuresKeepFigures],
+  72: [restoresHold],
+}
