@@ -25,12 +25,16 @@ type ControlProps = {
   label: string
   type?: Field['type'] | 'search'
   choices?: Choices | undefined
+  /** By default the value. */
   selected?: string | undefined
   /** The choice without a value, if there is one. */
   none?: string | undefined
   hint?: string | undefined
   onInput?: (event: TargetedEvent<HTMLInputElement | HTMLSelectElement>) => void
-} & Pick<ComponentProps<'input'>, 'name' | 'required' | 'value' | 'placeholder' | 'accept'>
+} & Pick<
+  ComponentProps<'input'>,
+  'name' | 'required' | 'value' | 'defaultValue' | 'placeholder' | 'accept'
+>
 
 /** A selection if there are choices, else an input. */
 export const Control = ({ label, choices, selected, none, hint, ...props }: ControlProps) => {
@@ -46,7 +50,7 @@ export const Control = ({ label, choices, selected, none, hint, ...props }: Cont
           {choices.map((choice) => {
             const [value, text] = typeof choice === 'string' ? [choice, choice] : choice
             return (
-              <option key={value} value={value} selected={selected === value}>
+              <option key={value} value={value} selected={(selected ?? props.value) === value}>
                 {text}
               </option>
             )
@@ -72,7 +76,10 @@ export const Input = ({ field }: { field: Field }) => {
     <Control
       label={isRequired ? label : `${label} (optional)`}
       hint={meaning}
-      {...{ name, required: isRequired, choices, selected: value }}
+      name={name}
+      required={isRequired}
+      choices={choices}
+      selected={value}
       {...(choices ? { none: isRequired ? undefined : '' } : { ...typed, defaultValue: value })}
     />
   )
@@ -117,14 +124,6 @@ export type FilterProps = Pick<Field, 'name' | 'label' | 'choices' | 'object' | 
   type?: Field['type'] | 'search'
 }
 
-/** How many rows a page has. */
-export const limitFilter: FilterProps = {
-  name: 'limit',
-  label: 'Page of',
-  choices: ['100', '500', '1000'],
-  initial: '100',
-}
-
 const Filter = ({ name, label, choices, object, initial = '', type, ...text }: FilterProps) => {
   const loaded = useObjects(object)
   const chosen = place.value.filters[name]
@@ -132,13 +131,11 @@ const Filter = ({ name, label, choices, object, initial = '', type, ...text }: F
   const onInput = ({ currentTarget }: TargetedEvent<HTMLInputElement | HTMLSelectElement>): void =>
     setFilters({ [name]: currentTarget.value || undefined })
   const control = { label: label ?? labelOf(name), value, onInput }
-  if (type === 'date' || type === 'search') return <Control {...control} {...{ type, ...text }} />
+  if (type === 'date' || type === 'search') return <Control {...control} {...text} type={type} />
   // Before the objects are loaded, the value in the address is the only choice.
   const ids = loaded?.map((choice) => (typeof choice === 'string' ? choice : choice[0]))
   const shown = choices ?? ids ?? (chosen ? [chosen] : [])
-  return (
-    <Control {...control} choices={shown} selected={value} none={initial ? undefined : 'All'} />
-  )
+  return <Control {...control} choices={shown} none={initial ? undefined : 'All'} />
 }
 
 export const Filters = ({ of }: { of: readonly FilterProps[] }) =>

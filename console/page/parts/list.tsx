@@ -7,7 +7,7 @@ import { linkTo, titleOf } from '../place.ts'
 import { place, setFilters } from '../route.ts'
 import { useLoaded } from '../use-operator.ts'
 import { Button } from './button.tsx'
-import { chosen, Filters, limitFilter } from './field.tsx'
+import { chosen, Filters } from './field.tsx'
 import { Data, Empty, type EmptyText, Panel, Screen } from './screen.tsx'
 import { Table, type ViewColumns } from './table.tsx'
 
@@ -39,6 +39,9 @@ type ListRow<N extends NounName, T = ListedRow<N>> = {
 
 export type ListPage<T> = { rows: readonly T[]; isFirst: boolean; next: string | undefined }
 
+/** How many rows a page has. */
+const LIMIT = { name: 'limit', label: 'Page of', choices: ['100', '500', '1000'], initial: '100' }
+
 /** Says that the filters exclude every row. */
 export const noMatchOf = (row: string): EmptyText => [
   `No ${row} matches these filters`,
@@ -64,7 +67,7 @@ const useList = <N extends NounName>(list: ListRow<N>) => {
     return { rows, isFirst: !entered.cursor, next: next_cursor }
   }
   const page = useLoaded([noun, 'page', entered], mayUse(noun) ? load : undefined, { entities })
-  const limit = own.length < fields.length ? [limitFilter] : []
+  const limit = own.length < fields.length ? [LIMIT] : []
   const controls = [...own.filter((field) => !isText(field)), ...limit]
   const isFiltered = own.some(({ name }) => filters[name])
   const texts = own.filter((field) => isText(field) && filters[field.name])

@@ -9,7 +9,6 @@ import { dayText, Link, Status, Time, words } from './values.tsx'
 
 const mono = (text: string) => <span class="mono">{text}</span>
 const status = (word: string) => <Status value={word as 'open'} />
-const time = (at: string) => <Time at={at} />
 
 const LOOKS: Record<string, (text: string) => ComponentChildren> = {
   account_type: words,
@@ -51,9 +50,11 @@ export type ViewColumns<T> = Record<string, Column<T>>
 const showMember = <T extends object>(view: T, member: keyof T & string): ComponentChildren => {
   const value: unknown = view[member]
   if (typeof value !== 'string') return value as ComponentChildren
-  return /(?:^|_)(?:at|since|until)$|^time$/.test(member)
-    ? time(value)
-    : (LOOKS[member]?.(value) ?? value)
+  return /(?:^|_)(?:at|since|until)$|^time$/.test(member) ? (
+    <Time at={value} />
+  ) : (
+    (LOOKS[member]?.(value) ?? value)
+  )
 }
 
 /** The titles that the names of members do not make. */

@@ -10,18 +10,15 @@ import { linkTo } from '../place.ts'
 /** Writes a name of the service in words. */
 export const words = (name: string): string => name.replaceAll('_', ' ')
 
-type LinkProps = { id: string; to?: string; mayWrap?: boolean }
-
 /** Links to an object, by default the debit or the batch with this reference. */
-export const Link = ({
-  id,
-  to = id.startsWith('STL-') ? 'batch' : 'debit',
-  mayWrap,
-}: LinkProps) => (
-  <a class={mayWrap ? undefined : 'nowrap'} href={linkTo(to, id)}>
-    {id}
-  </a>
-)
+export const Link = ({ id, to, mayWrap }: { id: string; to?: string; mayWrap?: boolean }) => {
+  const screen = to ?? (id.startsWith('STL-') ? 'batch' : 'debit')
+  return (
+    <a class={mayWrap ? undefined : 'nowrap'} href={linkTo(screen, id)}>
+      {id}
+    </a>
+  )
+}
 
 /** Links the reference of a debit or a batch; other names stay as they are. */
 export const objectName = (id: string) => (/^\w+-\d{8}-\w{6}$/.test(id) ? <Link id={id} /> : id)

@@ -46,10 +46,7 @@ const Settings = ({ option, noun, verb, target, options }: ApprovalResult & { op
   if (!isNew && !data) return <Loading />
   const changes = Object.entries(options).filter(([, value]) => value !== target)
   const before = (name: string): string => settingOf(data, name) ?? (isNew ? 'new' : 'not shown')
-  const shown = changes.map(([name, value]) => [
-    name.replaceAll('-', ' '),
-    `${before(name)} → ${value}`,
-  ])
+  const shown = changes.map(([name, to]) => [name.replaceAll('-', ' '), `${before(name)} → ${to}`])
   return <Facts of={Object.fromEntries(shown)} />
 }
 

@@ -45,8 +45,12 @@ export const CustomersScreen = () => {
     >
       <form class="filters" key={phone} onSubmit={showAccounts}>
         <Control
-          {...{ label: 'Phone number', type: 'search', name: 'phone', required: true }}
-          {...{ defaultValue: phone, placeholder: '+233241234567' }}
+          label="Phone number"
+          type="search"
+          name="phone"
+          required
+          defaultValue={phone}
+          placeholder="+233241234567"
         />
         <button type="submit">Show accounts</button>
       </form>

@@ -108,11 +108,16 @@ const Statement = ({ date }: { date: string }) => {
     <Panel title="Bank statement" actions={isSandbox() && example}>
       <form class="filters" onSubmit={submit}>
         <Control
-          {...{ label: 'Bank', value: bank, choices: banks, selected: bank }}
+          label="Bank"
+          value={bank}
+          choices={banks}
           onInput={(event) => setChosen(event.currentTarget.value)}
         />
         <Control
-          {...{ label: 'CSV or camt.053', type: 'file', name: 'statement', required: true }}
+          label="CSV or camt.053"
+          type="file"
+          name="statement"
+          required
           accept=".csv,.txt,.xml"
         />
         <button type="submit" disabled={isRunning}>
@@ -149,10 +154,7 @@ const Invariant = ({ title, examples }: Finding) => (
 
 const Findings = (result: ReconciliationResult) => {
   const { differences, invariants, completed_debits, held, checked_at } = result
-  const figures = Object.entries(completed_debits).map(([name, amount]) => [
-    `${sentence(name)} (GHS)`,
-    amount,
-  ])
+  const sums = Object.entries(completed_debits).map(([key, sum]) => [`${sentence(key)} (GHS)`, sum])
   return (
     <>
       <p>
@@ -164,7 +166,7 @@ const Findings = (result: ReconciliationResult) => {
       {held.length > 0 && (
         <p class="notice warn">A restore holds {held.join(', ')}. Their debits are not checked.</p>
       )}
-      <Facts kind="figures" of={Object.fromEntries(figures)} />
+      <Facts kind="figures" of={Object.fromEntries(sums)} />
       <Table
         label="Invariants"
         columns={{
