@@ -37,8 +37,8 @@ const sentAmountsArePositive: Check = ({ bankPosts }, report) => {
     if (!(Number(body.amount) > 0)) report(idempotencyKey, `sends ${body.amount} to ${bank}${path}`)
 }
 
-const submissionsMatchDebits: Check = ({ bankPostsTo, byUuid, setup }, report) => {
-  for (const { body, bank, at } of bankPostsTo.get('/submissions') ?? []) {
+const submissionsMatchDebits: Check = ({ submissions, byUuid, setup }, report) => {
+  for (const { body, bank, at } of submissions) {
     const debit = byUuid.get(String(body.uuid))
     // A restore may lose a submitted debit.
     if (!debit && !setup.isRestored) report(String(body.uuid), 'was submitted, but does not exist')
@@ -194,7 +194,7 @@ const refundsHaveCauses = eachDebit((debit, index) => {
 
 /** A refund goes to the debited account, as the bank knows it, after it was recorded. */
 const refundsReachTheirCustomer: Check = (index, report) => {
-  for (const { at, bank, body, idempotencyKey } of index.bankPostsTo.get('/refunds') ?? []) {
+  for (const { at, bank, body, idempotencyKey } of index.refundPosts) {
     const debit = index.byUuid.get(String(body.debit_uuid))
     const refund = index.refunds.get(debit?.item.reference ?? '')
     // A restore may lose a reversal whose refund the bank has paid; the bank's statement shows it.

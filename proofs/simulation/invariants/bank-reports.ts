@@ -3,6 +3,7 @@ import type { ApiCall } from '../engine/observations.ts'
 import { isAccepted, isRefused, isUnknown, membersOf, requestIdOf } from './calls.ts'
 import { expectations, statuses } from './lifecycle.ts'
 import type { DebitHistory } from './observation-index.ts'
+import { movesTo } from './raw-items.ts'
 import { type Check, type Checks, eachDebit, eachDebitUpdate } from './rules.ts'
 import { pesewasOfFee } from './time-and-money.ts'
 
@@ -11,8 +12,7 @@ import { pesewasOfFee } from './time-and-money.ts'
 const INVALID_TRANSITION = 3001
 
 const reachedAt = ({ changes }: DebitHistory, status: unknown): number =>
-  changes.find(({ before, after }) => after?.status === status && before?.status !== status)?.at ??
-  Infinity
+  movesTo(changes, status)[0]?.at ?? Infinity
 
 /** Returns the kinds of exception that the statuses until a time make of a report. */
 const rejectionsOf = (debit: DebitHistory, report: unknown, at: number): ReportKind[] =>

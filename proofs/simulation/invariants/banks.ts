@@ -51,7 +51,7 @@ const outagesHaveFailures: Check = ({ observations, setup }, report) => {
 /** A bank that is down gets no submission. */
 const outagesStopSubmissions: Check = (index, report) => {
   const periods = periodsOf(index)
-  for (const { bank, at, since, body } of index.bankPostsTo.get('/submissions') ?? []) {
+  for (const { bank, at, since, body } of index.submissions) {
     const states = statesIn(periods(bank), since - index.setup.staleMs, at)
     if (states.every((state) => state === 'down'))
       report(String(body.reference), `was submitted while ${bank} was down`)

@@ -81,9 +81,9 @@ const completedBatchesAreFinal: Check = ({ operatorCalls, batches }, report) => 
 }
 
 /** The payouts of a batch have its facts, under one key that no bank rejected. */
-const payoutsAgree: Check = ({ bankPostsTo, batches }, report) => {
+const payoutsAgree: Check = ({ payouts, batches }, report) => {
   const open = new Map<string, string>()
-  for (const post of bankPostsTo.get('/settlements') ?? []) {
+  for (const post of payouts) {
     const { bank, body, idempotencyKey: key, at, verdict } = post
     const id = String(body.batch)
     const begun = raw.beginOf(batches.get(id)?.changes ?? [], key)
@@ -174,11 +174,7 @@ const feeByBank = (
   // A restore may have undone the completion.
   if (!entries.some(({ type }) => type === 'completed')) return undefined
   // A restore writes items too, without an invocation.
-  const { by, at = 0 } =
-    changes.findLast(
-      ({ before, after, by }) =>
-        by && after?.status === 'completed' && before?.status !== 'completed',
-    ) ?? {}
+  const { by, at = 0 } = raw.movesTo(changes, 'completed').findLast((step) => step.by) ?? {}
   if (!by) return undefined
   const call = callBy.get(by.invocation)
   const query = queriesOf

@@ -1,7 +1,7 @@
 import type { BookEntry } from '../engine/observations.ts'
 import { membersOf } from './calls.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
-import type { RawFunding } from './raw-items.ts'
+import { movesTo, type RawFunding } from './raw-items.ts'
 import { type Check, type Checks, eachBatch, eachDebit } from './rules.ts'
 import { DAY_MS, inGhs, startOf } from './time-and-money.ts'
 
@@ -25,16 +25,14 @@ const isOpenedAgainst = (
   { item, exceptions }: DebitHistory,
   { refunds, setup: { skew } }: ObservationIndex,
 ): boolean =>
-  (refunds.get(item.reference)?.changes ?? [])
-    .filter(({ before, after }) => after?.status === 'pending' && before?.status !== 'pending')
-    .some(({ at, since }) =>
-      exceptions.some(
-        ({ kind, at: reportedAt, resolvedAt = '' }) =>
-          kind === 'contradiction' &&
-          Date.parse(reportedAt) < since - 2 * skew &&
-          !(Date.parse(resolvedAt) < at + skew),
-      ),
-    )
+  movesTo(refunds.get(item.reference)?.changes ?? [], 'pending').some(({ at, since }) =>
+    exceptions.some(
+      ({ kind, at: reportedAt, resolvedAt = '' }) =>
+        kind === 'contradiction' &&
+        Date.parse(reportedAt) < since - 2 * skew &&
+        !(Date.parse(resolvedAt) < at + skew),
+    ),
+  )
 
 /** A bank returns at most what it debited, unless it had reported a debit that it did not make. */
 const refundsAreCovered: Check = (index, report) => {

@@ -4,7 +4,7 @@ import { membersOf } from './calls.ts'
 import { isConfirmed, isFinished, type Step } from './item-histories.ts'
 import { eventExpectations } from './lifecycle.ts'
 import type { DeliveryHistory } from './observation-index.ts'
-import type { RawAttempt, RawDelivery } from './raw-items.ts'
+import { movesTo, type RawAttempt, type RawDelivery } from './raw-items.ts'
 import { type Check, type Checks, eachDelivery, eachEvent } from './rules.ts'
 import type { Values } from './setting-timeline.ts'
 import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
@@ -169,9 +169,7 @@ const abandonedAt = (
   { invocations }: Parameters<typeof isFinished>[1],
 ): number | undefined => {
   if (status !== 'abandoned' || !last || autoRetries >= AUTO_RETRIES_MAX) return undefined
-  const change = changes.findLast(
-    ({ before, after }) => after?.status === 'abandoned' && before?.status !== 'abandoned',
-  )
+  const change = movesTo(changes, 'abandoned').at(-1)
   // An invocation that crashed may not have recorded the health of the webhook.
   return invocations.get(change?.by?.invocation ?? 0)?.isFinished ? change?.at : undefined
 }

@@ -85,7 +85,9 @@ export const indexObservations = (observations: Observations) => {
     cashChanges: changes.filter(
       ({ before, after }) => (after ?? before)?.pk === 'FUNDS',
     ) as raw.ChangeOf<Item & { cash: number }>[],
-    bankPostsTo: Map.groupBy(bankPosts, ({ path }) => path),
+    submissions: bankPosts.filter(({ path }) => path === '/submissions'),
+    payouts: bankPosts.filter(({ path }) => path === '/settlements'),
+    refundPosts: bankPosts.filter(({ path }) => path === '/refunds'),
     bankPostsOf: Map.groupBy(bankPosts, ({ idempotencyKey }) => idempotencyKey),
     /** By debit, batch or remittance. */
     booksOf: Map.groupBy(observations.books, ({ of }) => of),

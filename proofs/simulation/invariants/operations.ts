@@ -168,7 +168,7 @@ const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
 
 /** After a restore, the timeouts, payouts and refunds of a provider wait for its release. */
 const restoresHold: Check = (
-  { operatorCalls, batches, byUuid, bankPostsTo, debits, setup },
+  { operatorCalls, batches, byUuid, payouts, refundPosts, debits, setup },
   report,
 ) => {
   const begunAt = restoreOf(operatorCalls)?.reply?.at ?? Infinity
@@ -176,11 +176,11 @@ const restoresHold: Check = (
     if (provider && at > begunAt && at < (releaseOf(operatorCalls, provider)?.at ?? at + 1))
       report(about, `of ${provider} did not wait for its release`)
   }
-  for (const { at, body } of bankPostsTo.get('/settlements') ?? []) {
+  for (const { at, body } of payouts) {
     const id = String(body.batch)
     expectReleased(`the payout of ${id}`, batches.get(id)?.item.provider, at)
   }
-  for (const { at, body } of bankPostsTo.get('/refunds') ?? []) {
+  for (const { at, body } of refundPosts) {
     const uuid = String(body.debit_uuid)
     expectReleased(`the refund of ${uuid}`, byUuid.get(uuid)?.item.provider, at)
   }

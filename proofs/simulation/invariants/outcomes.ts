@@ -3,7 +3,7 @@ import type { BankQuery, Observations } from '../engine/observations.ts'
 import { membersOf, readsIn, releaseOf } from './calls.ts'
 import { eventExpectations, expectations } from './lifecycle.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
-import { type Entry, isRefusal } from './raw-items.ts'
+import { type Entry, isRefusal, movesTo } from './raw-items.ts'
 import { type Check, type Checks, eachDebit } from './rules.ts'
 import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
@@ -108,10 +108,9 @@ const banksAreQueriedFirst = eachDebit((debit, { queriesOf, setup, timeline }) =
   const failed = timeoutIn(debit)
   const bank = item.bank.identifier
   if (!setup.isQueried || !failed || !setup.endpoints.includes(bank)) return undefined
-  const { at, by, since } = changes.findLast(({ before, after, by }) => {
-    // A restore writes items too, without an invocation.
-    return by && after?.status === 'failed' && before?.status !== 'failed'
-  }) ?? { at: failed.writtenAt, by: undefined, since: failed.writtenAt }
+  // A restore writes items too, without an invocation.
+  const move = movesTo(changes, 'failed').findLast((step) => step.by)
+  const { at = failed.writtenAt, since = failed.writtenAt, by } = move ?? {}
   if (timeline.recent('connectorUrl', bank, since, at).includes(undefined)) return undefined
   const last = queriesOf
     .get(uuid)

@@ -88,8 +88,8 @@ const disabledProvidersWait = eachBatch((batch, { timeline }) =>
 const REQUESTS = /^(?:process|retry|complete)$/
 
 const payoutsReachTheirAccount: Check = (index, report) => {
-  const { batches, timeline, bankPostsTo, setup, operatorCalls } = index
-  for (const { at, bank, body, idempotencyKey } of bankPostsTo.get('/settlements') ?? []) {
+  const { batches, timeline, payouts, setup, operatorCalls } = index
+  for (const { at, bank, body, idempotencyKey } of payouts) {
     const batch = batches.get(String(body.batch))
     const begun = batch && beginOf(batch.changes, idempotencyKey)
     if (!begun) continue

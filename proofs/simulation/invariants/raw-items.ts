@@ -119,6 +119,12 @@ export type ChangeOf<T extends Item> = Omit<Change, 'before' | 'after'> & {
   after: T | undefined
 }
 
+type Moved = { before: { status?: unknown } | undefined; after: { status?: unknown } | undefined }
+
+/** Returns the writes that give an item a status. */
+export const movesTo = <C extends Moved>(changes: readonly C[], status: unknown): C[] =>
+  changes.filter(({ before, after }) => after?.status === status && before?.status !== status)
+
 /** Returns the change that recorded the start of a payout or refund under a key. */
 export const beginOf = <C extends ChangeOf<RawBatch> | ChangeOf<RawRefund>>(
   changes: readonly C[],
