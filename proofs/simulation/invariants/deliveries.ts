@@ -148,7 +148,8 @@ const abandonedEventsAreRecovered = eachDelivery((delivery, index) => {
   const failedAt = abandonedAt(delivery, observations)
   if (failedAt === undefined) return undefined
   // A changed webhook may want neither the event nor a retry.
-  if (timeline.during('webhook', provider, failedAt, setup.endedAt).length > 1) return undefined
+  const from = Math.min(Date.parse(occurredAt), failedAt)
+  if (timeline.during('webhook', provider, from, setup.endedAt).length > 1) return undefined
   const own = index.posts.filter(
     ({ receiver, post }) => receiver?.id === provider && isConfirmed(post),
   )
