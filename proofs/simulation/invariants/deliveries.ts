@@ -153,7 +153,7 @@ const abandonedEventsAreRecovered = eachDelivery((delivery, index) => {
   const own = index.posts.filter(
     ({ receiver, post }) => receiver?.id === provider && isConfirmed(post),
   )
-  const near = SETTLED_MS + 2 * setup.skew
+  const near = (setup.isRepaired ? LISTED_MS : SETTLED_MS) + 2 * setup.skew
   const isNear = own.some(
     ({ post }) => post.at > failedAt - near && index.startOf(post.by, post.at) <= failedAt + near,
   )

@@ -80,7 +80,8 @@ const repairsIn = (index: ObservationIndex): Repair[] => {
     const provider = (debit ?? batches.get(reference)?.item)?.provider ?? ''
     // Others wait behind a slow bank or receiver, and in the group of a feed.
     const others: Partial<Record<Work, string[]>> = {
-      submissions: [hostOf(debit?.bank.identifier ?? '')],
+      // Operators move a bank to its second host.
+      submissions: ['', '2'].map((host) => hostOf(`${debit?.bank.identifier}${host}`)),
       webhooks: [hostOf(provider)],
       feeds: [provider],
       expiries: timersOf(reference),

@@ -12,8 +12,13 @@ import { bankNames, HTTP_BANKS } from './script.ts'
 export const seedOfSizes = ({ kind, seed }: Scenario): number | undefined =>
   settingsOf(kind).hasSmallSizes ? seed : undefined
 
-// A stalled worker stops its query. A connector whose secret does not open is not queried.
-const UNQUERIED = ['stalled worker', 'key store outage', 'sealing key missing'] as const
+// A stalled worker or a slow sweep stops its query. A connector whose secret does not open is not queried.
+const UNQUERIED = [
+  'stalled worker',
+  'slow sweep',
+  'key store outage',
+  'sealing key missing',
+] as const
 
 export const setupOf = (scenario: Scenario): RunSetup => {
   const { startAt, healAt, endAt, faults, crashes, losses, cacheSeconds, restore } = scenario
