@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readOptions } from '../../commands/operator-words.ts'
 import { playScenario } from '../../sandbox/scenarios/routes.ts'
-import { type Day, dayOf } from '../../shared/domain/time.ts'
+import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { type NounCall, operateFully } from '../../shared/operator/operate.ts'
 import { secretsOf } from '../../shared/operator/verbs.ts'
@@ -92,11 +92,14 @@ const expectSound = async (service: Service): Promise<void> => {
   expect(await service.call('ledger', 'show', { date })).toMatchObject({ trial_balance: '0.00' })
 }
 
-/** Returns the types of the ledger entries of a debit, a batch or a remittance on this day, sorted. */
+/** Returns the types of the ledger entries of a debit, a batch or a remittance on this day and the last, sorted. */
 export const entriesOf = async (service: Service, id: string): Promise<string[]> => {
-  const { entries } = await service.call('ledger', 'show', { date: today(service) })
+  // A runbook may end after midnight.
+  const days = [dayAfter(today(service), -1), today(service)]
+  const journals = await Promise.all(days.map((date) => service.call('ledger', 'show', { date })))
   const isOwn = ({ source }: Shown) => (source.reference ?? source.id) === id
-  return entries
+  return journals
+    .flatMap(({ entries }) => entries)
     .filter(isOwn)
     .map(({ type }: Shown) => type)
     .sort()
