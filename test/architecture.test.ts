@@ -69,7 +69,7 @@ const allowedImports = Object.groupBy(
     shared/audit/               ./log.ts ./metrics.ts ./views/operator/change.ts @aws-sdk/ node:
     shared/ledger/              ./domain/ ./store/ ./settlement/report/csv.ts ./settlement/report/json.ts
     shared/ledger/              ./views/operator/ledger.ts
-    shared/submissions/         ./banks/ ./domain/ ./store/ ./sweep/expire.ts ./runtime.ts ./log.ts
+    shared/submissions/         ./banks/ ./domain/ ./store/ ./runtime.ts ./log.ts
     shared/sweep/               ./banks/ ./domain/ ./views/ ./store/ ./queues/ ./runtime.ts ./log.ts ./metrics.ts
     shared/operator/            ./domain/ ./store/ ./views/operator/ ./api/address.ts ./api/operations.ts ./api/pagination.ts
     shared/operator/            ./reconciliation/open-matters.ts ./settlement/report/bucket.ts ./runtime.ts ./log.ts

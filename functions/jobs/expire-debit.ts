@@ -3,7 +3,7 @@ import { clocks } from '../../shared/domain/debits/timeouts.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
-import { expire, recoverCompletion } from '../../shared/sweep/expire.ts'
+import { expire, recoverCompletion } from '../../shared/submissions/expire.ts'
 
 /** Fails a debit when a timeout fires and still applies (docs/api.md#timeouts). */
 export const expireDebit = (runtime: Runtime) =>

@@ -23,7 +23,6 @@ import {
   requestsReversals,
   resealsSecrets,
   reversesDebits,
-  sealsDays,
   servesCustomers,
   startsReconciliation,
   submitsDebits,
@@ -247,8 +246,9 @@ const rows = {
     UpdateItem: ['DEBIT#*'],
     work: ['SETTLE#*'],
   }),
-  'reconcile-part': merge(reconciles, sealsDays),
-  sweep: merge(sweeps, { sends: ['expiries'] }),
+  // The end of a run seals the audit of its day.
+  'reconcile-part': merge(reconciles, readsAuditedRecords, { audit: ['write'] }),
+  sweep: sweeps,
 } as const satisfies Record<OperationName, Permissions> & Record<string, Permissions>
 
 export type FunctionName = keyof typeof rows

@@ -47,12 +47,14 @@ export const appliesBankReports = merge(transitionsDebits, {
   PutItem: ['DEBIT#*'],
 })
 
-/** Queries the bank for the outcome before a timeout fails a debit, and stores a late completion. */
-export const expiresDebits = merge(appliesBankReports, {
+const queriesBanks: Permissions = {
   GetItem: ['BANKS', 'BANK#*'],
   sealingKey: true,
   calls: ['banks'],
-})
+}
+
+/** Queries the bank for the outcome before a timeout fails a debit, and stores a late completion. */
+export const expiresDebits = merge(appliesBankReports, queriesBanks)
 
 /** Notes the replies and failures of banks. */
 const notesHealth: Permissions = {
@@ -194,9 +196,6 @@ export const readsAuditedRecords = merge(derivesLedger, readsRestore, {
   audit: ['read'],
 })
 
-/** Writes the audit of a day. */
-export const sealsDays = merge(readsAuditedRecords, { audit: ['write'] })
-
 /** Performs the parts of a reconciliation and ends it. */
 export const reconciles = merge(derivesLedger, readsLists, readsRestore, {
   GetItem: ['PROVIDER#*', 'WEBHOOK#*', 'BATCH#*', 'FUNDS', 'RECONCILIATION#*'],
@@ -210,8 +209,9 @@ export const reconciles = merge(derivesLedger, readsLists, readsRestore, {
 export const webhookQueues = ['webhooks-high', 'webhooks-medium', 'webhooks-low'] as const
 
 /** Checks banks, debits and deliveries, and repairs what the stream lost. */
-export const sweeps = merge(expiresDebits, appendsToFeed, notesHealth, erasesDebits, {
+export const sweeps = merge(queriesBanks, appendsToFeed, notesHealth, erasesDebits, {
   GetItem: [
+    'DEBIT#*',
     'PROVIDER#*',
     'WEBHOOK#*',
     'BATCH#*',
@@ -220,14 +220,15 @@ export const sweeps = merge(expiresDebits, appendsToFeed, notesHealth, erasesDeb
     'RECONCILIATION#*',
     'SWEEP',
   ],
-  Query: ['DEBIT#*', 'PROVIDER#*', 'WAITING#*', 'WINDOW#lookup-customer-banks#*'],
+  Query: ['PROVIDER#*', 'WAITING#*', 'WINDOW#lookup-customer-banks#*'],
   DeleteItem: ['ERASURE#*', 'WAITING#*'],
-  PutItem: ['SWEEP', 'DEBIT#*'],
-  UpdateItem: ['BATCH#*', 'BUILD#*', 'ERASURE#*', 'RECONCILIATION#*'],
+  PutItem: ['SWEEP'],
+  UpdateItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'ERASURE#*', 'RECONCILIATION#*'],
   'by-status': [keys.providers, keys.debits('*', 'main')],
   work: ['WATCH#*', 'SETTLE#*'],
   sends: [
     'submissions',
+    'expiries',
     ...webhookQueues,
     'recoveries',
     'settlements',

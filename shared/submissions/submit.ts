@@ -31,7 +31,7 @@ import { wait } from '../store/banks/waiting.ts'
 import { findDebit } from '../store/debits/debits.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
-import { expire, recoverCompletion } from '../sweep/expire.ts'
+import { expire, recoverCompletion } from './expire.ts'
 import { mayPrompt, refuseTooManyPrompts } from './prompts.ts'
 
 /** A reply after this time is slow (docs/bank-protocol.md#time-limits). */

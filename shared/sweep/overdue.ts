@@ -9,6 +9,7 @@ import type { ProviderEvent } from '../domain/webhooks/event.ts'
 import { logUnreadable } from '../log.ts'
 import {
   buildBatchMessage,
+  expiry,
   nextAttempt,
   nextPage,
   refundMessages,
@@ -33,7 +34,6 @@ import {
 } from '../store/work-index.ts'
 import { settlementEvent } from '../views/webhook-payload.ts'
 import { sweepErasure } from './erasure.ts'
-import { expireOverdue } from './expire-overdue.ts'
 import { expectedOfRun } from './reconciliation.ts'
 import { type CheckedDebit, graceElapsed, logFault, repairEvents } from './repair.ts'
 
@@ -51,11 +51,11 @@ const PHASES: readonly Phase[] = ['approval', 'processing']
 
 type SweepRun = { runtime: Runtime; restore: Restore | undefined; timeIsUp: () => boolean }
 
-/** A due debit that has not expired, with its place in the work index. */
+/** A due debit that is not overdue, with its place in the work index. */
 export type DueDebit = CheckedDebit & { item: WorkItem }
 
 /**
- * Sweeps the items of the work index that are due: expires debits, and sends the messages of others.
+ * Sweeps the items of the work index that are due: sends the timeouts of debits, and the messages of others.
  * @returns the debits whose follow-up work must be checked before they are rescheduled
  */
 export const sweepOverdue = async (run: SweepRun): Promise<DueDebit[]> => {
@@ -107,7 +107,7 @@ export const postponeDebits = async (due: readonly DueDebit[], now: Date): Promi
   )
 }
 
-/** Returns a due debit, unless its deadline has passed: its expiry schedules it again. */
+/** Returns a due debit, unless its deadline has passed: then sends the timeout. */
 const sweepDebit = async (
   item: WorkItem,
   reference: Reference,
@@ -123,19 +123,23 @@ const sweepDebit = async (
   if (isUnreadable) await reschedule(item, secondsAfter(runtime.now(), UNREADABLE_SECONDS))
   if (!debit) return undefined
   if (!isHeldBy(restore, debit.facts.provider)) {
-    const phase = overduePhase(debit, runtime.now())
+    const now = runtime.now()
+    const phase = overduePhase(debit, now)
     if (phase) {
-      const cause = { at: runtime.now(), by: 'job:sweep', requestId: runtime.newId() }
-      await expireOverdue(debit, phase, cause, runtime)
+      await sendAllOrThrow([expiry({ reference, phase })])
+      await reschedule(item, doubled(deadlineOf(debit, phase) ?? now, now))
       return undefined
     }
   }
   return { debit, deliveries, item }
 }
 
-/** Returns when the sweep may expire a debit itself. */
+const deadlineOf = (debit: Debit, phase: Phase): Date | undefined =>
+  deadline(debit, phase, clocks(environment.timeScale))
+
+/** Returns when the sweep may send the timeout of a debit. */
 const sweptAt = (debit: Debit, phase: Phase): Date | undefined => {
-  const due = deadline(debit, phase, clocks(environment.timeScale))
+  const due = deadlineOf(debit, phase)
   return due && secondsAfter(due, TIMER_SECONDS)
 }
 

@@ -151,12 +151,12 @@ test('the sweep queries the bank before it fails a debit whose timers never fire
   const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LATE', status: 'completed' }
   bank.outcomes.set(uuid, outcome)
   await service.runJob('sweep')
-  const { status, history } = await service.show(reference)
-  expect([status, history.at(-1).by]).toEqual(['completed', 'bank:HTB'])
+  const { history } = await service.until(reference, 'completed')
+  expect(history.at(-1).by).toBe('bank:HTB')
 })
 
-/** Starts a job for a debit that another worker fails while the bank replies that it is completed. */
-const expireOvertaken = async (start: (reference: string) => Promise<unknown>) => {
+/** Expires a debit that another worker fails while the bank replies that it is completed. */
+const expireOvertaken = async () => {
   const chargedAt = new Date(Date.now() - 700_000)
   const atBank = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
   const processing = moved(pendingDebit({ bank: atBank }, chargedAt), 'processing', chargedAt)
@@ -170,7 +170,7 @@ const expireOvertaken = async (start: (reference: string) => Promise<unknown>) =
     await writeDebit(moved(processing, 'failed', new Date()))
     return outcome
   })
-  await start(reference)
+  await service.runJob('expire-debit', { reference, phase: 'processing' })
   expect((await service.show(reference)).status).toBe('failed')
   return reference
 }
@@ -182,11 +182,8 @@ const expectLateCompletion = async (reference: string) => {
   expect(others).toEqual([])
 }
 
-const expireDebit = (reference: string) =>
-  service.runJob('expire-debit', { reference, phase: 'processing' })
-
 test('a completion that the bank replies is stored as late if another worker has just failed the debit', async () => {
-  await expectLateCompletion(await expireOvertaken(expireDebit))
+  await expectLateCompletion(await expireOvertaken())
 })
 
 /** Refuses the first write of an exception. */
@@ -201,22 +198,11 @@ const refuseException = () => {
   onTestFinished(() => refuseCalls(() => undefined))
 }
 
-testInProcess.each([
-  ['expire-debit', expireDebit],
-  ['sweep', () => service.runJob('sweep')],
-])('a late completion that %s cannot store is queried again', async (job, start) => {
-  refuseException()
-  const reference = await expireOvertaken(start)
-  const again = sqsEvent('expiries', [{ reference, phase: 'processing' }], () => 2)
-  if (job === 'expire-debit') await service.invoke(job, again)
-  await eventually(() => expectLateCompletion(reference))
-})
-
 testInProcess(
   'a late completion is queried again until the bank answers, if it could not be stored',
   async () => {
     refuseException()
-    const reference = await expireOvertaken(expireDebit)
+    const reference = await expireOvertaken()
     const { uuid } = await service.show(reference)
     const reply = await bank.outcomes.get(uuid)
     bank.outcomes.set(uuid, { status: 'completed' })
@@ -228,28 +214,6 @@ testInProcess(
     await expectLateCompletion(reference)
   },
 )
-
-testInProcess('a timeout that the sweep cannot store is repeated by a message', async () => {
-  const chargedAt = new Date(Date.now() - 700_000)
-  const processing = moved(pendingDebit({}, chargedAt), 'processing', chargedAt)
-  const { reference, provider } = processing.facts
-  await writeDebit(processing, {
-    byStatus: keys.debits(provider, 'open'),
-    ...dueAttributes(keys.debit(reference), chargedAt),
-  })
-  let isRefused = false
-  refuseCalls(({ constructor: { name }, input }) => {
-    const isWrite = /^(?:Update|TransactWrite)/.test(name)
-    if (isRefused || !isWrite || !JSON.stringify(input).includes(reference)) return undefined
-    isRefused = true
-    return new Error('No timeout is written')
-  })
-  onTestFinished(() => refuseCalls(() => undefined))
-  await service.runJob('sweep')
-  expect(isRefused).toBe(true)
-  const { history } = await service.until(reference, 'failed')
-  expect(history.at(-1).by).toBe('job:expire-debit')
-})
 
 test('the sweep continues an abandoned build, also when its stream record was lost', async () => {
   for (const isContinued of [true, false]) {

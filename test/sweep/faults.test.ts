@@ -2,6 +2,7 @@ import { ProvisionedThroughputExceededException } from '@aws-sdk/client-dynamodb
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
+import { expireDebit } from '../../functions/jobs/expire-debit.ts'
 import { sweep } from '../../functions/jobs/sweep.ts'
 import { answerCalls, perform } from '../../sandbox/aws/sdk.ts'
 import type { Table } from '../../sandbox/aws/table/table.ts'
@@ -22,7 +23,7 @@ import {
 } from '../../shared/store/sweep-progress.ts'
 import { type Item, read, tableName } from '../../shared/store/table.ts'
 import { dueAt } from '../../shared/store/work-index.ts'
-import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
+import { gathered, type Sent, take, useQueues } from '../settlement/messages-sent.ts'
 import { batch } from '../settlement/report/one-batch.ts'
 import {
   bankMove,
@@ -79,7 +80,10 @@ const followed = (facts: Partial<Debit['facts']> = {}, deadline = inSeconds(-60)
   return debit
 }
 
-const statusOf = async ({ facts }: Debit) => (await findDebit(facts.reference))?.status
+/** Returns the debits whose timeout is sent. */
+const timedOut = (sent: readonly Sent[]) =>
+  sent.flatMap(({ queue, body }) => (queue === 'expiries' ? body.reference : []))
+
 const dueOf = async (key: Parameters<typeof read>[0]) => (await read<Item>(key))?.due
 
 /** Stores items of one shard that are due for hours, and that the sweep cannot check. */
@@ -108,15 +112,14 @@ test.each<[string, string, () => void]>([
   await storeBank({ ...gcb, connector: 'http' })
   insert({ ...keys.connector(gcb.identifier), url: 'https://bank.test', secret })
   prepare()
-  const debit = followed()
-  await run()
-  expect(await findDebit(debit.facts.reference)).toMatchObject({
+  const { reference } = followed().facts
+  await take(expireDebit(still({ now: () => NOON })), 'expiries', { reference, phase: 'approval' })
+  expect(await findDebit(reference)).toMatchObject({
     status: 'failed',
     history: expect.arrayContaining([
       expect.objectContaining({ changes: expect.objectContaining({ errorCode: 'timeout' }) }),
     ]),
   })
-  expect(faults()).toBe(0)
 })
 
 test.each([
@@ -125,10 +128,8 @@ test.each([
 ])('a debit times out though six hundred items %s are before it in its shard', async (_, sk) => {
   const debit = followed()
   failing(shardOf(debit), 600, sk)
-  await run()
-  expect(await statusOf(debit)).toBe('processing')
-  await run(inSeconds(30))
-  expect(await statusOf(debit)).toBe('failed')
+  expect(timedOut(await run())).toEqual([])
+  expect(timedOut(await run(inSeconds(30)))).toEqual([debit.facts.reference])
   expect(faults()).toBe(600)
 })
 
@@ -156,10 +157,8 @@ test('an item that fails is due again after a minute, doubled up to an hour', as
 test('a shard that cannot be read delays neither the other shards nor the providers', async () => {
   const debits = Array.from({ length: 20 }, () => followed())
   const throttled = shardOf(debits[0] as Debit)
-  const [own, others] = [true, false].map((isOwn) =>
-    debits.filter((debit) => (shardOf(debit) === throttled) === isOwn),
-  ) as [Debit[], Debit[]]
-  const unswept = followed({ provider: providerId('demo') }, inSeconds(500))
+  const others = debits.filter((debit) => shardOf(debit) !== throttled)
+  followed({ provider: providerId('demo') }, inSeconds(500))
   answerCalls(({ constructor: { name }, input }) => {
     const values = input.ExpressionAttributeValues as Item | undefined
     if (values?.[':list'] === throttled) {
@@ -169,11 +168,9 @@ test('a shard that cannot be read delays neither the other shards nor the provid
     }
     return perform(() => table.run(name, input))
   })
-  await run()
-  expect(await Promise.all(others.map(statusOf))).toEqual(others.map(() => 'failed'))
-  expect(await Promise.all(own.map(statusOf))).toEqual(own.map(() => 'processing'))
+  const sent = await run()
+  expect(new Set(timedOut(sent))).toEqual(new Set(others.map(({ facts }) => facts.reference)))
   expect((await findSweepProgress())?.until).toEqual(inSeconds(-150))
-  expect(await statusOf(unswept)).toBe('processing')
   expect(metrics()).toEqual([
     { SweepFaults: 1 },
     expect.objectContaining({ SweepRuns: 1, SweepLagSeconds: 150 }),
@@ -218,53 +215,35 @@ test('a debit whose events cannot be repaired is delayed, but not beyond its dea
   const page = { ...keys.feedPage(demoProvider.id, 1), entity: 'feed-page', page: 1 }
   insert({ ...page, entries: 'no list', lastAt: 1 })
   const minutes: number[] = []
+  const sent: Sent[] = []
   for (let minute = 0; minute < 5; minute += 1) {
     clear()
-    await run(inSeconds(60 * minute))
+    sent.push(...(await run(inSeconds(60 * minute))))
     if (faults() > 0) minutes.push(minute)
   }
   expect(minutes).toEqual([0, 1, 3])
-  expect(await statusOf(debit)).toBe('failed')
+  expect(timedOut(sent)).toEqual([debit.facts.reference])
 })
 
 test('a run after a fault leaves a debit to its timers until 15 seconds after the deadline', async () => {
   // Its first timeout was a second before.
-  const debit = followed({}, inSeconds(-6))
-  await run()
-  expect(await statusOf(debit)).toBe('processing')
-  expect(await dueOf(keys.debit(debit.facts.reference))).toBe(inSeconds(8).toISOString())
-  await run(inSeconds(8))
-  expect(await statusOf(debit)).toBe('failed')
+  const { reference } = followed({}, inSeconds(-6)).facts
+  expect(timedOut(await run())).toEqual([])
+  expect(await dueOf(keys.debit(reference))).toBe(inSeconds(8).toISOString())
+  expect(timedOut(await run(inSeconds(8)))).toEqual([reference])
 })
 
-test.each([
-  ['is still open: its timeout', false],
-  ['another worker has failed: its submission, which queries the bank', true],
-])(
-  'a message repeats an expiry that the sweep cannot store, of a debit that %s',
-  async (_, fails) => {
-    const debit = followed()
-    const { reference } = debit.facts
-    answerCalls(({ constructor: { name }, input }) => {
-      const text = JSON.stringify(input)
-      const isExpiry = [`DEBIT#${reference}`, 'history'].every((part) => text.includes(part))
-      if (!isExpiry || !/^(?:Update|TransactWrite)/.test(name)) {
-        return perform(() => table.run(name, input))
-      }
-      if (fails) {
-        const other = { at: inSeconds(-1), by: 'operator:local:ama' }
-        insert(JSON.parse(JSON.stringify(toDebitItem(granted(bankMove('failed', other)(debit))))))
-      }
-      return Promise.reject(new Error('The table throttles writes'))
-    })
-    const sent = await run()
-    const bodies = sent.filter(({ body }) => body.reference === reference)
-    expect(bodies.map(({ queue, body }) => [queue, body.phase, body.resubmission])).toEqual([
-      fails ? ['submissions', undefined, true] : ['expiries', 'approval', undefined],
-    ])
-    expect(faults()).toBeGreaterThan(0)
-  },
-)
+test('the timeout of a debit is sent again after two minutes, doubled, until it ends', async () => {
+  const { reference } = followed({}, inSeconds(-60)).facts
+  const minutes: number[] = []
+  for (let minute = 0; minute < 20; minute += 1) {
+    if (timedOut(await run(inSeconds(60 * minute))).length > 0) minutes.push(minute)
+  }
+  expect(minutes).toEqual([0, 2, 6, 14])
+  const now = () => inSeconds(1_200)
+  await take(expireDebit(still({ now })), 'expiries', { reference, phase: 'approval' })
+  expect(timedOut(await run(inSeconds(1_320)))).toEqual([])
+})
 
 test.each([
   ['whose delivery cannot be written is in the next sweep, too', true, -200],

@@ -7,7 +7,6 @@ import { debitLine } from '../../shared/domain/settlement/line.ts'
 import { secondsAfter } from '../../shared/domain/time.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
-import { findDebit } from '../../shared/store/debits/debits.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { addLines } from '../../shared/store/settlement/lines.ts'
@@ -126,13 +125,14 @@ test('a debit that is still open moves to `open`, due after its next deadline', 
   expect(await itemOf(recent)).not.toHaveProperty('work')
 })
 
-test('an open debit whose deadline has passed expires in the run after the one that found it', async () => {
+test('the timeout of an open debit whose deadline has passed is sent in the run after the one that found it', async () => {
   await storeProvider(demoProvider)
   const at = inSeconds(-700)
   const { facts } = write(moved(pendingDebit({ provider }, at), 'processing', secondsAfter(at, 1)))
-  for (const seconds of [0, 60]) await run(inSeconds(seconds))
-  expect(await findDebit(facts.reference)).toMatchObject({ status: 'failed' })
-  expect(await read<Item>(keys.debit(facts.reference))).toMatchObject({ byStatus: 'demo#failed' })
+  const { reference } = facts
+  const body = { reference, phase: 'approval' }
+  expect(await run(NOON)).toEqual([])
+  expect(await run(inSeconds(60))).toMatchObject([{ queue: 'expiries', body }])
 })
 
 test('a debit that was charged in the last two minutes is not submitted again', async () => {

@@ -202,7 +202,6 @@ const JOBS: Record<string, RegExp> = {
   'submit-to-bank': /^(?:bank:.*|job:submit-to-bank)$/,
   'submit-sidelined': /^(?:bank:.*|job:submit-to-bank)$/,
   'expire-debit': /^(?:bank:.*|job:expire-debit)$/,
-  sweep: /^(?:bank:.*|job:sweep)$/,
 }
 
 /** Reports whether a function may write in the name of an actor: callers only in their own. */

@@ -105,8 +105,7 @@ const repairsIn = (index: ObservationIndex): Repair[] => {
       const added = entriesIn(after).slice(entriesIn(before).length)
       return added.map((event) => ({ ...about('feeds', at, event.split('#')[0] ?? ''), event }))
     }
-    const isEnded = after?.entity === 'debit' && before?.status !== after.status
-    return isEnded ? [about('expiries', at, reference)] : []
+    return []
   })
   return [...sent, ...written]
 }

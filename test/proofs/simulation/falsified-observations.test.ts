@@ -278,9 +278,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const body = JSON.stringify({ reference: debit(run, 'settled').reference })
     run.repairs.push({ at: run.setup.healedAt, queue: 'submissions', body })
   },
-  '59 the sweep ends a debit whose timer was not lost': (run) => {
-    const writes = changesOf(run, debit(run, 'expired'))
-    Object.assign(writes.find(({ after }) => after.status === 'failed').by, { name: 'sweep' })
+  '59 the sweep sends a timeout whose timer was not lost': (run) => {
+    const body = JSON.stringify({ reference: debit(run, 'expired').reference, phase: 'approval' })
+    run.repairs.push({ at: run.setup.healedAt, queue: 'expiries', body })
   },
   '59 the sweep repairs an event after a second': (run) => {
     const { at } = entry(run, 'settled', 'completed')
