@@ -1,4 +1,5 @@
 import type { FailureCode } from '../../../shared/domain/banks/failure-code.ts'
+import type { ShownRefundStatus } from '../../../shared/domain/debits/refund.ts'
 import type { DeliveryWithAttempts } from '../../../shared/views/delivery.ts'
 import type { DebitResult, HistoryEntry } from '../../../shared/views/operator/debit.ts'
 import { exchange, isSandbox, tokenOf } from '../client.ts'
@@ -111,13 +112,17 @@ const refundFacts: ViewColumns<NonNullable<DebitResult['refund']>> = {
   ...named('reason', 'bank_reference', 'error_message as Failure', 'created_at', 'completed_at'),
 }
 
+const MAY_REPEAT: Record<ShownRefundStatus, boolean> = {
+  ...{ pending: false, processing: false, completed: false, failed: true },
+}
+
 const Refund = ({ reference, refund }: DebitResult) => {
   if (!refund) return null
   const about = `Asks the bank again to refund ${refund.amount} GHS.`
   const call = ['exception', 'refund', { reference }] as const
   const again = <Call label="Refund again" of={call} about={about} />
   return (
-    <Panel title="Refund" actions={refund.status === 'failed' && again}>
+    <Panel title="Refund" actions={MAY_REPEAT[refund.status] && again}>
       <View of={refund} rows={refundFacts} />
     </Panel>
   )

@@ -1,5 +1,7 @@
+import type { ChargeRequest } from '../../../shared/domain/debits/charge.ts'
 import type { chargeView } from '../../../shared/views/debit.ts'
 import type { DebitSummary } from '../../../shared/views/operator/debit.ts'
+import type { Field } from '../catalogue-fields.ts'
 import { type CallOptions, exchange, isSandbox, serviceNow, settings, tokenOf } from '../client.ts'
 import { countDebits } from '../debit-counts.ts'
 import { Action } from '../parts/action.tsx'
@@ -79,6 +81,8 @@ const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
 /** Other providers of a sandbox sign their requests or have an allow-list. */
 const CHARGERS = ['demo', 'other']
 
+type TypedField = Exclude<keyof ChargeRequest, 'currency' | 'partner_reference' | 'metadata'>
+
 /** Charges as a demo provider, in a sandbox. */
 const Charge = () => {
   const { credentials = [], customers = [] } = settings.value?.seeds ?? {}
@@ -89,22 +93,22 @@ const Charge = () => {
     const token = tokenOf('provider', provider)
     return exchange<ReturnType<typeof chargeView>>('POST', CHARGE, body, token)
   }
+  const fields: Record<TypedField | 'provider', Omit<Field, 'name'>> = {
+    phone_number: {
+      label: 'Customer',
+      choices: customers.map(({ phone, name, outcome }) => [phone, `${name}: ${outcome}`]),
+    },
+    bank_identifier: { label: 'Bank', choices: banks },
+    amount: { label: 'Amount in GHS', value: '100.00' },
+    narration: { label: 'Narration', value: 'Order from the console' },
+    provider: { label: 'Provider', choices: CHARGERS, value: 'demo' },
+  }
   return (
     <Action
       label="New debit"
       kind="primary"
       about="Charges a customer of this sandbox. The customer selects the outcome."
-      fields={[
-        {
-          name: 'phone_number',
-          label: 'Customer',
-          choices: customers.map(({ phone, name, outcome }) => [phone, `${name}: ${outcome}`]),
-        },
-        { name: 'bank_identifier', label: 'Bank', choices: banks },
-        { name: 'amount', label: 'Amount in GHS', value: '100.00' },
-        { name: 'narration', label: 'Narration', value: 'Order from the console' },
-        { name: 'provider', label: 'Provider', choices: CHARGERS, value: 'demo' },
-      ]}
+      fields={Object.entries(fields).map(([name, field]) => ({ name, ...field }))}
       perform={perform}
       done={({ reference }) => `${reference} is charged.`}
     />

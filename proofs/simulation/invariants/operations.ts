@@ -1,4 +1,5 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
+import type { Facts } from '../../../shared/domain/debits/debit.ts'
 import type { Options, RunSetup } from '../engine/observations.ts'
 import { releaseOf, restoreOf } from './calls.ts'
 import type { ObservationIndex } from './observation-index.ts'
@@ -127,9 +128,17 @@ const sealedDaysVerify: Check = ({ setup, operatorCalls }, report) => {
   }
 }
 
+/** Whether a fact of a debit stays after an erasure. */
+const STAYS: Readonly<Record<Exclude<keyof Facts, 'uuid'>, boolean>> = {
+  ...{ reference: true, provider: true, providerName: true, partnerReference: true, bank: true },
+  ...{ amount: true, countedOn: true, phone: false, narration: false, metadata: false },
+}
+const factsThat = (stay: boolean): string[] =>
+  Object.entries(STAYS).flatMap(([name, stays]) => (stays === stay ? name : []))
+
 /** The items with money, and their figures, which work after an erasure does not change. */
 const FIGURES: Readonly<Record<string, readonly string[]>> = {
-  debit: ['amount', 'settledIn', 'adjustedIn', 'provider', 'partnerReference', 'countedOn'],
+  debit: [...factsThat(true), 'settledIn', 'adjustedIn'],
   batch: ['totals'],
   lines: ['debits', 'adjustments'],
   refund: ['amount', 'uuid', 'origin'],
@@ -159,7 +168,7 @@ const hasFigures = (item: Item, later: Item | undefined): boolean => {
 
 const keyOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
 
-/** After an erasure (docs/compliance.md#personal-data), no item has the number of a customer. */
+/** After an erasure (docs/compliance.md#personal-data), no item has the number of a customer, and no debit its texts. */
 const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
   for (const { at, phones, before, after } of erasures) {
     for (const item of after.filter(({ expiresAt = at }) => Number(expiresAt) * 1000 >= at)) {
@@ -171,6 +180,11 @@ const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
     const left = new Map(after.map((item) => [keyOf(item), item]))
     for (const item of before.filter(({ entity }) => String(entity) in FIGURES))
       if (!hasFigures(item, left.get(keyOf(item)))) report(keyOf(item), 'has other figures')
+    for (const { phone, ...item } of before.filter(({ entity }) => entity === 'debit')) {
+      const kept = factsThat(false).filter((name) => left.get(keyOf(item))?.[name] !== undefined)
+      if (phones.includes(String(phone)) && kept.length > 0)
+        report(keyOf(item), `has the ${kept} of an erased customer`)
+    }
   }
 }
 

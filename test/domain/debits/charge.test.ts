@@ -49,6 +49,12 @@ test.each(wrongValues)('the %s %s is %s: %s', (field, value, code, message) => {
   })
 })
 
+test('each field of a charge has wrong values in this table', () => {
+  expect(new Set(wrongValues.map(([field]) => field))).toEqual(
+    new Set(Object.keys(ChargeRequest.entries)),
+  )
+})
+
 test('all wrong fields are reported, under 1007', () => {
   expect(refused(parse({ ...body, amount: '0.50', currency: 'NGN' }))).toEqual({
     code: '422/1007',

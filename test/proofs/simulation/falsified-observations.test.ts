@@ -401,6 +401,11 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '71 an item has the number of an erased customer': ({ erasures }) => {
     erasures.at(-1).after[0].note = erasures[0].phones[0]
   },
+  '71 an erased debit has its narration': ({ erasures }) => {
+    const [{ after, before, phones }] = erasures
+    const { pk } = before.find(({ phone }: Item) => phones.includes(phone))
+    after.find((item: Item) => item.pk === pk).narration = 'Rent'
+  },
   '71 an erasure changes an amount': ({ erasures }) => {
     erasures[0].after.find(({ entity }: Item) => entity === 'debit').amount += 1
   },
@@ -472,6 +477,7 @@ const messages: Record<string, string> = {
     'its bank has 1.00, but owes 0.00 by the table',
   '64 a debit waits after an outage': 'still waits 100000 ms after HBA has replied again',
   '71 an item has the number of an erased customer': 'has the number of an erased customer',
+  '71 an erased debit has its narration': 'has the narration of an erased customer',
   '71 an erasure changes an amount': 'has other figures',
   '46 a call about many takes effect without an approval':
     'about many debits took effect without an approval',
