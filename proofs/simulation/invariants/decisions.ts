@@ -76,11 +76,15 @@ const guardedCallsAreApproved: Check = (index, report) => {
   }
 }
 
+/** Before a new URL, `webhook set` renews the health; a repeat after a crash finds it renewed. */
+const isRenewal = ({ changed }: Item): boolean => 'health' in (changed as object)
+
 /** A payout and an import are recorded before each attempt: a retry takes effect by its uuid. */
 const isEffect = ({ before, after }: Change): boolean =>
   after?.entity === 'batch'
     ? before?.uuid !== after.uuid
-    : after?.entity === 'change' && after.noun !== 'settlement' && after.verb !== 'import'
+    : after?.entity === 'change' &&
+      !(after.noun === 'settlement' || after.verb === 'import' || isRenewal(after))
 
 /** Reports whether a call is about many debits, each with an effect of its own. */
 const isAboutMany = ({ noun, options }: Pick<OperatorCall, 'noun' | 'options'>): boolean =>
