@@ -1,4 +1,5 @@
 import { paymentConnectors } from '../../shared/banks/registry.ts'
+import { predatesRestore } from '../../shared/domain/debits/debit.ts'
 import { blocksRefund, openException } from '../../shared/domain/debits/exception.ts'
 import {
   beginRefund,
@@ -39,8 +40,9 @@ export const refundCustomer = (runtime: Runtime) =>
     const refundAtBank = await findOperation(refund, runtime)
     if (!refundAtBank) return rejectUnsent(refund, runtime)
     const isBegun = refund.status === 'processing'
+    const debit = (await findDebit(reference)) ?? { history: [] }
     // A restore may have undone the record of a refund that the bank has made, or of its reversal.
-    const repeated = isBegun || restore !== undefined
+    const repeated = isBegun || predatesRestore(debit, restore?.generation)
     if (!repeated && (await findExceptions(reference)).some(blocksRefund)) {
       return recordFailure(refund, 'the bank reported a failure of the debit', OWN, runtime)
     }
