@@ -77,8 +77,8 @@ export const payBatch = async (
 /** With the table's generation at the payout. Undefined: 1. */
 type PayoutDeps = PaymentDeps & { generation: number | undefined }
 
-/** 100 writes per transaction, less the batch, the cash and the record of a change. */
-const OFFSETS_MAX = 97
+/** 100 writes per transaction, less the batch, the cash, the record of a change and the mark of its approval. */
+const OFFSETS_MAX = 96
 
 const begin = async (batch: Batch, deps: PayoutDeps, options: PayoutOptions) => {
   const { runtime, generation } = deps

@@ -1,16 +1,21 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { processBatch } from '../../functions/jobs/process-batch.ts'
 import { manageProvider } from '../../functions/operator/manage-provider.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { BatchId } from '../../shared/domain/ids.ts'
+import { pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import type { Batch } from '../../shared/domain/settlement/batch.ts'
+import { type Batch, noTotals } from '../../shared/domain/settlement/batch.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { changeRestore } from '../../shared/store/operator/restores.ts'
 import { noWrites } from '../../shared/store/settings.ts'
+import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
 import { findFunds } from '../../shared/store/settlement/funding.ts'
+import { isNew, putWrite, table, tableName } from '../../shared/store/table.ts'
 import { gcb } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted, refused } from '../support/refused.ts'
@@ -28,6 +33,7 @@ import {
   runtimeAt,
   updateProvider,
 } from './one-provider.ts'
+import { batch } from './report/one-batch.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 process.env.METRICS_DISABLED = 'false'
@@ -163,6 +169,23 @@ test('a payout in progress that an operator records keeps its amount and its off
   await completeBatch(batch.id, 'B-1', () => [], deps().runtime)
   expect(await reload(batch)).toMatchObject({ status: 'completed', paid: 20_00, offsets })
   expect(await reload(other)).toMatchObject({ status: 'pending', outstanding: -120_00 })
+})
+
+test('an operator with an approval records a payout that offsets as many batches as a transaction holds', async () => {
+  const payable = await batchOf(500_00)
+  const totals = { ...noTotals, count: 1, adjustments: pesewas(-1_00), net: pesewas(-1_00) }
+  const negative = { provider, totals, outstanding: pesewas(-1_00), reportedAt: at('00:00:01') }
+  for (let n = 0; n < 120; n += 1) {
+    const id = `STL-20261122-${String(n).padStart(6, '0')}` as BatchId
+    const item = toBatchItem(batch({ ...negative, id, n, createdAt: at('00:00:01') }))
+    await table.send(new PutCommand({ TableName: tableName(), Item: item }))
+  }
+  // The record of the change, and the mark of the approval.
+  const alongside = () =>
+    [1, 2].map((n) => putWrite({ pk: `CHANGE#${n}`, sk: 'CHANGE', entity: 'change' }, isNew))
+  const completed = granted(await completeBatch(payable.id, 'B-1', alongside, deps().runtime))
+  expect(completed.offsets.length).toBeGreaterThan(90)
+  expect(completed.paid).toBe(500_00 - 100 * completed.offsets.length)
 })
 
 test('the payouts after a change of the settlement account, and their retries, are made after the hold', async () => {
