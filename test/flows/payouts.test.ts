@@ -134,6 +134,9 @@ test.each([
   if (status !== 'pending') {
     expect(await payee.batch('process', batch.id)).toMatchObject({ status })
   }
+  const other = { ...evidence, amount: '1.00' }
+  const due = `${batch.net} is due, not 1.00`
+  await expect(payee.batch('complete', batch.id, other)).rejects.toThrow(due)
   const paid = { status: 'completed', paid: batch.net, failure: null }
   const completed = { ...paid, bank_reference: 'GCB-PAID-1' }
   expect(await payee.batch('complete', batch.id, evidence)).toMatchObject(completed)

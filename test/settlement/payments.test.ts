@@ -77,6 +77,7 @@ const belowZero = async (...amounts: number[]): Promise<Batch[]> => {
 const pay = async ({ id }: Batch) => granted(await payBatch(id, deps()))
 const retry = async ({ id }: Batch) => granted(await retryBatch(id, noWrites, deps()))
 const reload = async ({ id }: Batch): Promise<Batch> => (await findBatch(id)) as Batch
+const PAID_BY_HAND = { bankReference: 'B-1' }
 const paidAmounts = () => [...bank.paid.values()]
 
 test('a payout waits (400/5001) for a connector of its bank', async () => {
@@ -158,6 +159,25 @@ test('a batch below zero is offset again by the part of a payout that the bank r
   expect(paidAmounts()).toEqual([100_00, 20_00])
 })
 
+test('a rejected payout is recorded only with the amount that is due since other batches took its offsets', async () => {
+  await belowZero(100_00)
+  const [rejected, later] = [await batchOf(150_00, 2), await batchOf(300_00, 3)]
+  bank.behaviours.push('reject')
+  expect(await pay(rejected)).toMatchObject({ status: 'failed', paid: 50_00 })
+  expect(await pay(later)).toMatchObject({ status: 'completed', paid: 200_00 })
+  const record = (amount?: number) => {
+    const payout = { ...PAID_BY_HAND, ...(amount && { amount: pesewas(amount) }) }
+    return completeBatch(rejected.id, payout, noWrites, deps().runtime)
+  }
+  // The bank paid 50.00 despite its rejection, or the operator did not state another amount.
+  for (const amount of [undefined, 50_00]) {
+    const details = '150.00 is due, not 50.00: --amount 150.00 records that the bank paid it'
+    expect(refused(await record(amount))).toEqual({ code: '400/5001', details })
+  }
+  expect(await reload(rejected)).toMatchObject({ status: 'failed', paid: 50_00 })
+  expect(granted(await record(150_00))).toMatchObject({ status: 'completed', paid: 150_00 })
+})
+
 test('a payout in progress that an operator records keeps its amount and its offsets', async () => {
   await belowZero(100_00)
   const { facts } = await completedDebit(provider, 120_00, at('09:00:00', 2))
@@ -166,7 +186,7 @@ test('a payout in progress that an operator records keeps its amount and its off
   const { offsets } = await pay(batch)
   await reverse(facts.reference, at('12:00:00', 3))
   const other = await builtBatch(provider, 4)
-  await completeBatch(batch.id, 'B-1', () => [], deps().runtime)
+  await completeBatch(batch.id, PAID_BY_HAND, () => [], deps().runtime)
   expect(await reload(batch)).toMatchObject({ status: 'completed', paid: 20_00, offsets })
   expect(await reload(other)).toMatchObject({ status: 'pending', outstanding: -120_00 })
 })
@@ -183,7 +203,9 @@ test('an operator with an approval records a payout that offsets as many batches
   // The record of the change, and the mark of the approval.
   const alongside = () =>
     [1, 2].map((n) => putWrite({ pk: `CHANGE#${n}`, sk: 'CHANGE', entity: 'change' }, isNew))
-  const completed = granted(await completeBatch(payable.id, 'B-1', alongside, deps().runtime))
+  const completed = granted(
+    await completeBatch(payable.id, PAID_BY_HAND, alongside, deps().runtime),
+  )
   expect(completed.offsets.length).toBeGreaterThan(90)
   expect(completed.paid).toBe(500_00 - 100 * completed.offsets.length)
 })
@@ -256,7 +278,7 @@ describe('payouts that wait for funding', () => {
     bank.behaviours.push('pay later')
     expect(await tryToPay(begun)).toEqual(['processing', 0])
     const record = async ({ id }: Batch) =>
-      outcomeOf(await completeBatch(id, 'B-1', () => [], deps().runtime))
+      outcomeOf(await completeBatch(id, PAID_BY_HAND, () => [], deps().runtime))
     expect(await record(begun)).toEqual(['completed', 0])
     expect(await record(unsent)).toEqual(['completed', -90_00])
   })
