@@ -31,7 +31,15 @@ export type Connector = {
 export type PaymentConnector = {
   pay: (payout: Payout) => Promise<PayoutResult>
   refund: (refund: RefundPayment) => Promise<PayoutResult>
+  /**
+   * Reports whether a bank has made a payment that it rejected: a retry under another uuid would pay twice.
+   * Absent if the bank has no query.
+   * @throws ConnectorFault if the bank gives no usable reply
+   */
+  hasPaidRejected?: (payment: DebitAtBank & { kind: PaymentKind }) => Promise<boolean>
 }
+
+export type PaymentKind = 'payout' | 'refund'
 
 export type ConnectionConfig = {
   settingsOf: (bank: BankIdentifier) => Promise<ConnectorSettings | undefined>
