@@ -1,4 +1,3 @@
-import type { PaymentConnector } from '../../shared/banks/connector.ts'
 import { paymentConnectors } from '../../shared/banks/registry.ts'
 import { predatesRestore } from '../../shared/domain/debits/debit.ts'
 import { blocksRefund, openException } from '../../shared/domain/debits/exception.ts'
@@ -45,10 +44,16 @@ export const refundCustomer = (runtime: Runtime) =>
     const debit = (await findDebit(reference)) ?? { history: [] }
     // A restore may have undone the record of a refund that the bank has made, or of its reversal.
     const repeated = isBegun || predatesRestore(debit, restore?.generation)
-    if (!repeated && (await findExceptions(reference)).some(blocksRefund)) {
+    const { query = async () => undefined } = connector
+    const queryRefund = ({ uuid }: Pick<Refund, 'uuid'>) =>
+      query({ ...refund, kind: 'refund', uuid })
+    const isContradicted = !isBegun && (await findExceptions(reference)).some(blocksRefund)
+    if (isContradicted && !(repeated && (await queryRefund(refund)))) {
       return recordFailure(refund, 'the bank reported a failure of the debit', OWN, runtime)
     }
-    if (!isBegun && (await hasRefunded(refund, connector))) {
+    // A retry: the bank rejected each of its earlier instructions.
+    const earlier = isBegun ? [] : await Promise.all(refund.failed.map(queryRefund))
+    if (earlier.some((result) => result?.kind === 'paid')) {
       return recordFailure(refund, 'the bank has made a refund that it rejected', OWN, runtime)
     }
     const begun = isBegun
@@ -60,17 +65,6 @@ export const refundCustomer = (runtime: Runtime) =>
     log.info('refund instructed', { reference, bank: begun.bank, repeated, result: result.kind })
     await recordResult(begun, result, runtime)
   })
-
-/** Queries the bank of a retry about the earlier instructions, each of which it rejected. */
-const hasRefunded = async (
-  { bank, amount, failed }: Refund,
-  { hasPaidRejected }: Pick<PaymentConnector, 'hasPaidRejected'>,
-): Promise<boolean> => {
-  const replies = failed.map(({ uuid }) =>
-    hasPaidRejected?.({ kind: 'refund', bank, uuid, amount }),
-  )
-  return (await Promise.all(replies)).includes(true)
-}
 
 /** Returns undefined if the bank has no connector. */
 const findConnector = async ({ bank }: Refund, runtime: Runtime) => {

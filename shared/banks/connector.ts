@@ -32,11 +32,11 @@ export type PaymentConnector = {
   pay: (payout: Payout) => Promise<PayoutResult>
   refund: (refund: RefundPayment) => Promise<PayoutResult>
   /**
-   * Reports whether a bank has made a payment that it rejected: a retry under another uuid would pay twice.
-   * Absent if the bank has no query.
+   * Queries the bank for a payment. Absent if the bank has no query.
+   * @returns undefined if the bank has not received it
    * @throws ConnectorFault if the bank gives no usable reply
    */
-  hasPaidRejected?: (payment: DebitAtBank & { kind: PaymentKind }) => Promise<boolean>
+  query?: (payment: DebitAtBank & { kind: PaymentKind }) => Promise<PayoutResult | undefined>
 }
 
 export type PaymentKind = 'payout' | 'refund'

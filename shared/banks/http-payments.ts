@@ -30,9 +30,9 @@ export const httpPayments = (config: ConnectionConfig): PaymentConnector => {
   return {
     pay: (payout) => send(payout.account.bank, 'payout', payout, payoutBody(payout)),
     refund: (refund) => send(refund.bank, 'refund', refund, refundBody(refund)),
-    hasPaidRejected: async ({ kind, bank, ...payment }) => {
+    query: async ({ kind, bank, ...payment }) => {
       const response = await queryBank(bank, `${PATHS[kind]}/${payment.uuid}`, config)
-      return response.status !== NOT_RECEIVED && payoutResult(response, payment).kind === 'paid'
+      return response.status === NOT_RECEIVED ? undefined : payoutResult(response, payment)
     },
   }
 }

@@ -32,10 +32,7 @@ type PayoutOptions = { anyDay?: boolean }
 
 export type PaymentDeps = {
   runtime: Runtime
-  connectors: Record<
-    Exclude<ConnectorName, 'none'>,
-    Pick<PaymentConnector, 'pay' | 'hasPaidRejected'>
-  >
+  connectors: Record<Exclude<ConnectorName, 'none'>, Pick<PaymentConnector, 'pay' | 'query'>>
 }
 
 /** A query and a payout must both end within the function's time. */
@@ -200,7 +197,7 @@ const isPaidDespiteRejection = async (
   const bank = paidTo && (await findBank(paidTo.bank))
   if (paid === null || !bank || bank.connector === 'none') return false
   const payment = { kind: 'payout', bank: bank.identifier, uuid, amount: paid } as const
-  return (await connectors[bank.connector].hasPaidRejected?.(payment)) === true
+  return (await connectors[bank.connector].query?.(payment))?.kind === 'paid'
 }
 
 /**
