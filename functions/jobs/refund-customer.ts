@@ -1,4 +1,5 @@
 import { paymentConnectors } from '../../shared/banks/registry.ts'
+import { predatesRestore } from '../../shared/domain/debits/debit.ts'
 import { blocksRefund, openException } from '../../shared/domain/debits/exception.ts'
 import {
   beginRefund,
@@ -28,7 +29,8 @@ const TIMEOUT_SECONDS = 20
  * Instructs the bank to refund a customer (docs/api.md#refunds). The instruction is stored before it is
  * sent. A worker that finds it stored queries the bank before it sends the same uuid again. While a
  * restore holds the provider, a refund waits: the sweep sends its message again. A contradiction that the
- * bank reported after the reversal fails a refund that no bank has seen.
+ * bank reported after the reversal fails a refund that no bank has seen. So does a bank that has made the
+ * refund which it rejected before: the customer would be paid twice.
  */
 export const refundCustomer = (runtime: Runtime) =>
   consumer('refunds', async ({ reference }) => {
@@ -36,29 +38,39 @@ export const refundCustomer = (runtime: Runtime) =>
     if (!refund || !refundStatuses[refund.status].isOpen) return
     const restore = await findRestore()
     if (isHeldBy(restore, refund.provider)) return
-    const refundAtBank = await findOperation(refund, runtime)
-    if (!refundAtBank) return rejectUnsent(refund, runtime)
+    const connector = await findConnector(refund, runtime)
+    if (!connector) return rejectUnsent(refund, runtime)
     const isBegun = refund.status === 'processing'
+    const debit = (await findDebit(reference)) ?? { history: [] }
     // A restore may have undone the record of a refund that the bank has made, or of its reversal.
-    const repeated = isBegun || restore !== undefined
-    if (!repeated && (await findExceptions(reference)).some(blocksRefund)) {
+    const repeated = isBegun || predatesRestore(debit, restore?.generation)
+    const { query = async () => undefined } = connector
+    const queryRefund = ({ uuid }: Pick<Refund, 'uuid'>) =>
+      query({ ...refund, kind: 'refund', uuid })
+    const isContradicted = !isBegun && (await findExceptions(reference)).some(blocksRefund)
+    if (isContradicted && !(repeated && (await queryRefund(refund)))) {
       return recordFailure(refund, 'the bank reported a failure of the debit', OWN, runtime)
+    }
+    // A retry: the bank rejected each of its earlier instructions.
+    const earlier = isBegun ? [] : await Promise.all(refund.failed.map(queryRefund))
+    if (earlier.some((result) => result?.kind === 'paid')) {
+      return recordFailure(refund, 'the bank has made a refund that it rejected', OWN, runtime)
     }
     const begun = isBegun
       ? refund
       : await replaceRefund(refund, beginRefund(refund, runtime.now()), [], runtime)
     // Another worker wrote first and sends it.
     if (!begun) return
-    const result = await refundAtBank({ ...begun, repeated })
+    const result = await connector.refund({ ...begun, repeated })
     log.info('refund instructed', { reference, bank: begun.bank, repeated, result: result.kind })
     await recordResult(begun, result, runtime)
   })
 
 /** Returns undefined if the bank has no connector. */
-const findOperation = async ({ bank }: Refund, runtime: Runtime) => {
+const findConnector = async ({ bank }: Refund, runtime: Runtime) => {
   const current = await findBank(bank)
   if (!current || current.connector === 'none') return undefined
-  return paymentConnectors(connectionConfig(runtime, TIMEOUT_SECONDS))[current.connector].refund
+  return paymentConnectors(connectionConfig(runtime, TIMEOUT_SECONDS))[current.connector]
 }
 
 /** Fails a refund that was never sent. One that may have been sent waits for a connector. */

@@ -111,14 +111,15 @@ export const manageSettlement = operatorHandler(settlement, {
       return batch !== undefined && payoutOf(batch) === 'begins' && at < payableFrom(batch)
     },
   },
-  complete: async ({ batch, 'bank-reference': bankReference, reason }, author, runtime) => {
+  complete: async ({ batch, reason, ...payout }, author, runtime) => {
+    const { 'bank-reference': bankReference, amount } = payout
     const recordChange = (previous: Batch, { status }: Batch) =>
       changeWrites(
         recordingOf(previous, author),
         { status: previous.status },
         { status, bank_reference: bankReference, reason },
       )
-    return viewOf(await completeBatch(batch, bankReference, recordChange, runtime))
+    return viewOf(await completeBatch(batch, { bankReference, amount }, recordChange, runtime))
   },
   retry: async ({ batch }, author, runtime) => {
     const recordChange = (previous: Batch) =>

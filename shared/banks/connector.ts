@@ -31,7 +31,15 @@ export type Connector = {
 export type PaymentConnector = {
   pay: (payout: Payout) => Promise<PayoutResult>
   refund: (refund: RefundPayment) => Promise<PayoutResult>
+  /**
+   * Queries the bank for a payment. Absent if the bank has no query.
+   * @returns undefined if the bank has not received it
+   * @throws ConnectorFault if the bank gives no usable reply
+   */
+  query?: (payment: DebitAtBank & { kind: PaymentKind }) => Promise<PayoutResult | undefined>
 }
+
+export type PaymentKind = 'payout' | 'refund'
 
 export type ConnectionConfig = {
   settingsOf: (bank: BankIdentifier) => Promise<ConnectorSettings | undefined>

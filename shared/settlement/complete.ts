@@ -1,4 +1,5 @@
 import type { BatchId } from '../domain/ids.ts'
+import { formatAmount, type Pesewas, pesewas } from '../domain/money.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
 import { beginPayment, endPayment } from '../domain/settlement/payment.ts'
@@ -9,15 +10,22 @@ import { findBatch, findBatches } from '../store/settlement/batches.ts'
 import type { Write } from '../store/table.ts'
 import { listOffsettable, notPayable, replaceTogether } from './pay.ts'
 
+type PaidPayout = {
+  bankReference: string
+  /** The amount that the bank paid. Absent: that of a payout that it rejected, else what is due. */
+  amount?: Pesewas | undefined
+}
+
 /**
  * Records a payout that an operator has confirmed with the bank; sends nothing to the bank
  * (docs/api.md#payouts).
  * @param recordChange returns the writes that record the operator's change
- * @returns 5404 for an unknown batch, 5005 if it is completed, 5001 if it cannot have been paid
+ * @returns 5404 for an unknown batch, 5005 if it is completed, 5001 if it cannot have been paid or is due
+ *   with another amount
  */
 export const completeBatch = async (
   id: BatchId,
-  bankReference: string,
+  { bankReference, amount }: PaidPayout,
   recordChange: (previous: Batch, next: Batch) => readonly Write[],
   runtime: Runtime,
 ): Promise<Batch | Refusal> => {
@@ -29,12 +37,28 @@ export const completeBatch = async (
     const outcome = { bankReference, at: runtime.now(), generation }
     const begun = payoutOf(batch) === 'resumes' ? await resume(batch) : await begin(batch, outcome)
     if (begun instanceof Refusal) return begun
+    const refusal = refusalOfAmount(batch, begun.batch, amount)
+    if (refusal) return refusal
     const completed = endPayment(begun.batch, outcome, begun.others)
     const alongside = recordChange(batch, completed.batch)
     const written = await replaceTogether(batch, begun.previous, completed, { alongside }, runtime)
     // A concurrent write to any of the batches: decide again.
     if (written.kind === 'written') return written.batch
   }
+}
+
+/**
+ * Refuses to record what the bank has not paid: since it rejected a payout, other batches may have taken its
+ * offsets.
+ */
+const refusalOfAmount = (
+  batch: Batch,
+  { paid }: Batch,
+  amount = payoutOf(batch) === 'retries' ? batch.paid : paid,
+): Refusal | undefined => {
+  if (amount === paid) return undefined
+  const [recorded, due] = [amount, paid].map((one) => formatAmount(one ?? pesewas(0)))
+  return notPayable(`${due} is due, not ${recorded}: --amount ${due} records that the bank paid it`)
 }
 
 /** A batch whose payment has begun, the batches that it offsets, and these as they are stored. */

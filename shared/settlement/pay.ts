@@ -32,7 +32,7 @@ type PayoutOptions = { anyDay?: boolean }
 
 export type PaymentDeps = {
   runtime: Runtime
-  connectors: Record<Exclude<ConnectorName, 'none'>, Pick<PaymentConnector, 'pay'>>
+  connectors: Record<Exclude<ConnectorName, 'none'>, Pick<PaymentConnector, 'pay' | 'query'>>
 }
 
 /** A query and a payout must both end within the function's time. */
@@ -77,8 +77,8 @@ export const payBatch = async (
 /** With the table's generation at the payout. Undefined: 1. */
 type PayoutDeps = PaymentDeps & { generation: number | undefined }
 
-/** 100 writes per transaction, less the batch, the cash and the record of a change. */
-const OFFSETS_MAX = 97
+/** 100 writes per transaction, less the batch, the cash, the record of a change and the mark of its approval. */
+const OFFSETS_MAX = 96
 
 const begin = async (batch: Batch, deps: PayoutDeps, options: PayoutOptions) => {
   const { runtime, generation } = deps
@@ -189,9 +189,21 @@ export const replaceTogether = async (
     : { kind }
 }
 
+/** Queries the bank of a rejected payout, unless it was disconnected. */
+const isPaidDespiteRejection = async (
+  { uuid, paid, paidTo }: Batch,
+  { connectors }: PaymentDeps,
+) => {
+  const bank = paidTo && (await findBank(paidTo.bank))
+  if (paid === null || !bank || bank.connector === 'none') return false
+  const payment = { kind: 'payout', bank: bank.identifier, uuid, amount: paid } as const
+  return (await connectors[bank.connector].query?.(payment))?.kind === 'paid'
+}
+
 /**
  * Pays a failed batch under a new uuid (docs/api.md#payouts).
  * @param recordChange returns the writes that record the operator's change
+ * @throws ConnectorFault if the bank of the rejected payout gives no usable reply
  */
 export const retryBatch = async (
   id: BatchId,
@@ -206,6 +218,9 @@ export const retryBatch = async (
   // A refused retry leaves the batch failed.
   const account = await payeeOf(batch, deps.runtime.now())
   if (account instanceof Refusal) return account
+  if (await isPaidDespiteRejection(batch, deps)) {
+    return notPayable('its bank has paid the rejected payout: settlement complete records it')
+  }
   const retried = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
   const alongside = recordChange(batch)
   await batches.replaceBatches([{ previous: batch, next: retried }], { alongside }, deps.runtime)

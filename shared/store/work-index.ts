@@ -98,14 +98,14 @@ const setDue = (item: WorkItem, due: string | undefined): Promise<boolean> =>
     ExpressionAttributeValues: { ':due': item.due, ...(due && { ':next': due }) },
   })
 
-// The delays of an item whose check fails (docs/operations.md#the-sweep-is-behind).
+// The delays of an item whose check or timeout is repeated (docs/operations.md#the-sweep-is-behind).
 const FAILED_SECONDS = 60
 const FAILED_SECONDS_MAX = 3_600
 
 /**
- * Delays an item whose check failed, by a doubled delay after each failure in a row, so that failing
- * items do not fill the first page of every run. A fourth digit of the seconds of `due` counts the
- * failures: each other write of `due` resets it, and the index has no other attribute.
+ * Delays an item whose check failed or whose timeout was sent, by a doubled delay after each one in a row,
+ * so that such items do not fill the first page of every run. A fourth digit of the seconds of `due`
+ * counts them: each other write of `due` resets it, and the index has no other attribute.
  * @param latest a time at which the item must be checked, however often it has failed
  */
 export const postpone = (item: WorkItem, now: Date, latest?: Date): Promise<boolean> => {

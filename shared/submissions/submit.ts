@@ -10,6 +10,7 @@ import {
   type Debit,
   deadline,
   mayBeSubmitted,
+  predatesRestore,
   stateAt,
   type Transition,
   wholeFacts,
@@ -175,9 +176,6 @@ const healthRecorder = (skipsSlowBanks: boolean, runtime: Runtime) => {
     }
   }
 }
-
-const predatesRestore = ({ history: [created] }: Debit, generation = 1): boolean =>
-  (created?.generation ?? 1) < generation
 
 /**
  * Changes only a pending debit: a timeout or a bank report may have been first. But a completed reply

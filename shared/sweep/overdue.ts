@@ -127,19 +127,17 @@ const sweepDebit = async (
     const phase = overduePhase(debit, now)
     if (phase) {
       await sendAllOrThrow([expiry({ reference, phase })])
-      await reschedule(item, doubled(deadlineOf(debit, phase) ?? now, now))
+      // Doubles from the first message: a restore may have held the debit for hours since its deadline.
+      await postpone(item, now)
       return undefined
     }
   }
   return { debit, deliveries, item }
 }
 
-const deadlineOf = (debit: Debit, phase: Phase): Date | undefined =>
-  deadline(debit, phase, clocks(environment.timeScale))
-
 /** Returns when the sweep may send the timeout of a debit. */
 const sweptAt = (debit: Debit, phase: Phase): Date | undefined => {
-  const due = deadlineOf(debit, phase)
+  const due = deadline(debit, phase, clocks(environment.timeScale))
   return due && secondsAfter(due, TIMER_SECONDS)
 }
 

@@ -85,6 +85,19 @@ test('a payout that the bank rejects fails without an event, and its retry has a
   expect((await eventOf(payee, batch)).data.settlement.uuid).toBe(retried.uuid)
 })
 
+test('a batch whose bank has paid it despite its rejection is not paid again, but recorded', async () => {
+  const { payee, batch } = await createBatch('paid-after-all')
+  bank.conducts.push('reject')
+  await payee.run(second)
+  bank.outcomes.set(batch.uuid, { status: 'paid', bank_reference: 'HTB-PAID' })
+  const details = 'its bank has paid the rejected payout: settlement complete records it'
+  await expect(payee.batch('retry', batch.id)).rejects.toThrow(details)
+  expect(await payee.batch('show', batch.id)).toMatchObject({ status: 'failed', uuid: batch.uuid })
+  const evidence = { 'bank-reference': 'HTB-PAID', amount: '118.69', reason: 'HTB paid it' }
+  expect(await payee.batch('complete', batch.id, evidence)).toMatchObject({ status: 'completed' })
+  expect(bank.requestsFor(batch.uuid).filter(({ method }) => method === 'POST')).toHaveLength(1)
+})
+
 test('a payout waits for an account, and while its provider is disabled', async () => {
   const { payee, batch } = await createBatch('no-account')
   const update = (settings: Record<string, string>) =>
@@ -134,6 +147,9 @@ test.each([
   if (status !== 'pending') {
     expect(await payee.batch('process', batch.id)).toMatchObject({ status })
   }
+  const other = { ...evidence, amount: '1.00' }
+  const due = `${batch.net} is due, not 1.00`
+  await expect(payee.batch('complete', batch.id, other)).rejects.toThrow(due)
   const paid = { status: 'completed', paid: batch.net, failure: null }
   const completed = { ...paid, bank_reference: 'GCB-PAID-1' }
   expect(await payee.batch('complete', batch.id, evidence)).toMatchObject(completed)

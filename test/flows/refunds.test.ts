@@ -194,6 +194,31 @@ test('a refund that the bank rejects is an exception, and its retry has a new uu
   expect(await service.refusal('exception', 'refund', { reference })).toBe(NONE)
 })
 
+test('a bank that has made a refund which it rejected is not asked for another one', async () => {
+  const debit = await completed('HTB')
+  const { reference } = debit
+  bank.conducts.push('reject')
+  await reverse(debit)
+  const { uuid } = await becomes(debit, 'failed')
+  bank.outcomes.set(uuid, { status: 'paid', bank_reference: 'HTB-PAID' })
+  // The second retry comes after one that was never sent.
+  for (const retry of [1, 2]) {
+    expect((await refund(debit)).status).toBe('pending')
+    const error_message = 'the bank has made a refund that it rejected'
+    await eventually(async () => {
+      expect(await refundOf(debit)).toMatchObject({ status: 'failed', error_message })
+      const open = (await service.exceptions(reference)).filter((one) => !one.resolved_at)
+      expect([retry, open.map(({ report }) => report)]).toEqual([retry, [error_message]])
+    })
+  }
+  expect(posts(debit).map(({ body }) => body.uuid)).toEqual([uuid])
+  await service.call('exception', 'resolve', { reference, note: 'HTB refunded it after all' })
+  expect((await entriesOf(debit)).map(({ type }) => type).toSorted()).toEqual([
+    'repayment',
+    'reversal',
+  ])
+})
+
 test('a refund is an exception too when the bank has no connector', async () => {
   const debit = await completed('HTB')
   await service.call('connector', 'remove', { bank: 'HTB' })

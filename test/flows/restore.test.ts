@@ -1,18 +1,22 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { readGeneration, writeGeneration } from '../../shared/settlement/report/bucket.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
+import { putException } from '../../shared/store/debits/exceptions.ts'
+import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { remove, table, tableName } from '../../shared/store/table.ts'
 import { eventually } from '../support/eventually.ts'
-import { pendingDebit, providerId } from '../support/examples.ts'
+import { bankMove, pendingDebit, providerId } from '../support/examples.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { listNewest } from '../support/newest-events.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
+import { granted } from '../support/refused.ts'
 import { deliveriesPath, redeliverPath, SILENT } from '../support/requests.ts'
 import { type Shown, testInProcess, useService } from '../support/running-service.ts'
 
@@ -171,6 +175,49 @@ test('the verb `restore release` releases one provider, whose batch is then paid
   const changed = { released_at: { from: null } }
   expect(await service.changeOf('generation 4')).toMatchObject({ verb: 'release', changed })
 })
+
+testInProcess.each([
+  ['after a restore', 4, false, []],
+  ['before it', 1, false, ['GET']],
+  // The restore has lost the record of the refund.
+  ['before it, unless the bank has made the refund', 1, true, ['GET', 'GET']],
+])(
+  'a contradiction fails a refund that no bank can have seen, of a debit charged %s',
+  async (_, generation, isMade, methods) => {
+    const at = new Date()
+    const htb = { identifier: 'HTB' as never, name: 'Test Bank' }
+    const charged = pendingDebit({ bank: htb, provider: providerId(provider.id) }, at)
+    const history = charged.history.map((entry) => ({ ...entry, generation }))
+    const completed = granted(bankMove('completed', { at, generation: 4 })({ ...charged, history }))
+    const reversed = granted(bankMove('reversed', { at, generation: 4 })(completed))
+    const { reference, amount, uuid } = reversed.facts
+    // The relay skips the entities, so that the refund waits for its job.
+    const refund = { ...refundCreation(reversalRefund(reversed)).Put.Item, entity: 'restored' }
+    for (const Item of [{ ...toDebitItem(reversed), entity: 'restored' }, refund]) {
+      await table.send(new PutCommand({ TableName: tableName(), Item }))
+    }
+    await putException({
+      ...{
+        reference,
+        kind: 'contradiction',
+        at,
+        provider: provider.id as never,
+        bank: 'HTB' as never,
+      },
+      ...{ amount, by: 'bank:HTB', requestId: 'r-1', report: '{"status":"failed"}' },
+    })
+    const { uuid: own } = reversalRefund(reversed)
+    if (isMade)
+      bank.outcomes.set(own, { status: 'paid', uuid: own, amount: '100.00', bank_reference: 'M' })
+    await service.runJob('refund-customer', { reference })
+    const requests = bank.requests.filter(
+      ({ path, body }) => body?.debit_uuid === uuid || path.endsWith(own),
+    )
+    expect(requests.map(({ method }) => method)).toEqual(methods)
+    const { status } = (await service.show(reference)).refund
+    expect(status).toBe(isMade ? 'completed' : 'failed')
+  },
+)
 
 test('the ninth generation is the last one', async () => {
   for (const generation of [5, 6, 7, 8, 9]) {

@@ -71,7 +71,11 @@ runbook('restore.md#restore-the-table')(
     Object.assign(values, { R: declined.reference, B: 'HTB-2' })
     await run('debit fail', { status: 'failed', error_code: 'insufficient_funds' })
     await run('settlement list', [{ id: batch.id, status: 'pending' }])
-    await run('settlement complete', { status: 'completed' }, { B: payout.bank_reference })
+    await run(
+      'settlement complete',
+      { status: 'completed' },
+      { B: payout.bank_reference, A: payout.paid },
+    )
     await run('debit repair', { is_done: true, unreadable: [] })
     await run('reconciliation run', { held: expect.anything() })
     values['2026-11-21T09:59:00Z'] = second

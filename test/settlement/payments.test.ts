@@ -1,16 +1,21 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { processBatch } from '../../functions/jobs/process-batch.ts'
 import { manageProvider } from '../../functions/operator/manage-provider.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { BatchId } from '../../shared/domain/ids.ts'
+import { pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import type { Batch } from '../../shared/domain/settlement/batch.ts'
+import { type Batch, noTotals } from '../../shared/domain/settlement/batch.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { changeRestore } from '../../shared/store/operator/restores.ts'
 import { noWrites } from '../../shared/store/settings.ts'
+import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
 import { findFunds } from '../../shared/store/settlement/funding.ts'
+import { isNew, putWrite, table, tableName } from '../../shared/store/table.ts'
 import { gcb } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted, refused } from '../support/refused.ts'
@@ -28,6 +33,7 @@ import {
   runtimeAt,
   updateProvider,
 } from './one-provider.ts'
+import { batch } from './report/one-batch.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 process.env.METRICS_DISABLED = 'false'
@@ -71,6 +77,7 @@ const belowZero = async (...amounts: number[]): Promise<Batch[]> => {
 const pay = async ({ id }: Batch) => granted(await payBatch(id, deps()))
 const retry = async ({ id }: Batch) => granted(await retryBatch(id, noWrites, deps()))
 const reload = async ({ id }: Batch): Promise<Batch> => (await findBatch(id)) as Batch
+const PAID_BY_HAND = { bankReference: 'B-1' }
 const paidAmounts = () => [...bank.paid.values()]
 
 test('a payout waits (400/5001) for a connector of its bank', async () => {
@@ -152,6 +159,25 @@ test('a batch below zero is offset again by the part of a payout that the bank r
   expect(paidAmounts()).toEqual([100_00, 20_00])
 })
 
+test('a rejected payout is recorded only with the amount that is due since other batches took its offsets', async () => {
+  await belowZero(100_00)
+  const [rejected, later] = [await batchOf(150_00, 2), await batchOf(300_00, 3)]
+  bank.behaviours.push('reject')
+  expect(await pay(rejected)).toMatchObject({ status: 'failed', paid: 50_00 })
+  expect(await pay(later)).toMatchObject({ status: 'completed', paid: 200_00 })
+  const record = (amount?: number) => {
+    const payout = { ...PAID_BY_HAND, ...(amount && { amount: pesewas(amount) }) }
+    return completeBatch(rejected.id, payout, noWrites, deps().runtime)
+  }
+  // The bank paid 50.00 despite its rejection, or the operator did not state another amount.
+  for (const amount of [undefined, 50_00]) {
+    const details = '150.00 is due, not 50.00: --amount 150.00 records that the bank paid it'
+    expect(refused(await record(amount))).toEqual({ code: '400/5001', details })
+  }
+  expect(await reload(rejected)).toMatchObject({ status: 'failed', paid: 50_00 })
+  expect(granted(await record(150_00))).toMatchObject({ status: 'completed', paid: 150_00 })
+})
+
 test('a payout in progress that an operator records keeps its amount and its offsets', async () => {
   await belowZero(100_00)
   const { facts } = await completedDebit(provider, 120_00, at('09:00:00', 2))
@@ -160,9 +186,28 @@ test('a payout in progress that an operator records keeps its amount and its off
   const { offsets } = await pay(batch)
   await reverse(facts.reference, at('12:00:00', 3))
   const other = await builtBatch(provider, 4)
-  await completeBatch(batch.id, 'B-1', () => [], deps().runtime)
+  await completeBatch(batch.id, PAID_BY_HAND, () => [], deps().runtime)
   expect(await reload(batch)).toMatchObject({ status: 'completed', paid: 20_00, offsets })
   expect(await reload(other)).toMatchObject({ status: 'pending', outstanding: -120_00 })
+})
+
+test('an operator with an approval records a payout that offsets as many batches as a transaction holds', async () => {
+  const payable = await batchOf(500_00)
+  const totals = { ...noTotals, count: 1, adjustments: pesewas(-1_00), net: pesewas(-1_00) }
+  const negative = { provider, totals, outstanding: pesewas(-1_00), reportedAt: at('00:00:01') }
+  for (let n = 0; n < 120; n += 1) {
+    const id = `STL-20261122-${String(n).padStart(6, '0')}` as BatchId
+    const item = toBatchItem(batch({ ...negative, id, n, createdAt: at('00:00:01') }))
+    await table.send(new PutCommand({ TableName: tableName(), Item: item }))
+  }
+  // The record of the change, and the mark of the approval.
+  const alongside = () =>
+    [1, 2].map((n) => putWrite({ pk: `CHANGE#${n}`, sk: 'CHANGE', entity: 'change' }, isNew))
+  const completed = granted(
+    await completeBatch(payable.id, PAID_BY_HAND, alongside, deps().runtime),
+  )
+  expect(completed.offsets.length).toBeGreaterThan(90)
+  expect(completed.paid).toBe(500_00 - 100 * completed.offsets.length)
 })
 
 test('the payouts after a change of the settlement account, and their retries, are made after the hold', async () => {
@@ -233,7 +278,7 @@ describe('payouts that wait for funding', () => {
     bank.behaviours.push('pay later')
     expect(await tryToPay(begun)).toEqual(['processing', 0])
     const record = async ({ id }: Batch) =>
-      outcomeOf(await completeBatch(id, 'B-1', () => [], deps().runtime))
+      outcomeOf(await completeBatch(id, PAID_BY_HAND, () => [], deps().runtime))
     expect(await record(begun)).toEqual(['completed', 0])
     expect(await record(unsent)).toEqual(['completed', -90_00])
   })

@@ -1,4 +1,5 @@
 import {
+  ConditionalCheckFailedException,
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb'
@@ -12,8 +13,8 @@ import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { sha256 } from '../../shared/store/keys.ts'
 import { table } from '../../shared/store/table.ts'
-import { bankMove, pendingDebit, still } from '../support/examples.ts'
-import { granted } from '../support/refused.ts'
+import { bankMove, NOON, pendingDebit, still } from '../support/examples.ts'
+import { granted, refused } from '../support/refused.ts'
 
 /** Tests what no emulator does: conflicts, throttling, and responses lost after the commit. */
 
@@ -125,4 +126,16 @@ test('a transition whose response is lost succeeds if it was committed', async (
   expect(await complete(debit)).toMatchObject({ status: 'completed' })
   calls.on(GetCommand).resolves({ Item: toDebitItem(debit) })
   await expect(complete(debit)).rejects.toThrow('socket hang up')
+})
+
+test('a transition of the same message by another worker is not its own', async () => {
+  const debit = pendingDebit()
+  const cause = { at: NOON, requestId: 'message-1' }
+  const complete = bankMove('completed', cause)
+  // Two workers received the message in the same millisecond, and only one got a reply of the bank.
+  const timedOut = granted(bankMove('failed', { ...cause, by: 'job:expire-debit' })(debit))
+  const conflict = { $metadata: {}, message: 'changed' }
+  calls.on(UpdateCommand).rejects(new ConditionalCheckFailedException(conflict))
+  calls.on(GetCommand).resolves({ Item: toDebitItem(timedOut) })
+  expect(refused(await transition(debit, complete, runtime)).code).toBe('422/3001')
 })

@@ -233,16 +233,28 @@ test('a run after a fault leaves a debit to its timers until 15 seconds after th
   expect(timedOut(await run(inSeconds(8)))).toEqual([reference])
 })
 
-test('the timeout of a debit is sent again after two minutes, doubled, until it ends', async () => {
+test('the timeout of a debit is sent again after a minute, doubled up to an hour, until it ends', async () => {
   const { reference } = followed({}, inSeconds(-60)).facts
   const minutes: number[] = []
   for (let minute = 0; minute < 20; minute += 1) {
     if (timedOut(await run(inSeconds(60 * minute))).length > 0) minutes.push(minute)
   }
-  expect(minutes).toEqual([0, 2, 6, 14])
+  expect(minutes).toEqual([0, 1, 3, 7, 15])
   const now = () => inSeconds(1_200)
   await take(expireDebit(still({ now })), 'expiries', { reference, phase: 'approval' })
-  expect(timedOut(await run(inSeconds(1_320)))).toEqual([])
+  expect(timedOut(await run(inSeconds(1_860)))).toEqual([])
+})
+
+test('the timeout of a debit that a restore held for hours is sent again soon if its message is lost', async () => {
+  const held = { generation: 2, begunAt: NOON, by: 'local:ama', released: [] }
+  const { reference } = followed({}, inSeconds(-10_800)).facts
+  const restore = async (releasedAt: Date | null) =>
+    changeRestore(() => ({ ...held, releasedAt }), noWrites, still())
+  await restore(null)
+  expect(timedOut(await run())).toEqual([])
+  await restore(inSeconds(50))
+  expect(timedOut(await run(inSeconds(60)))).toEqual([reference])
+  expect(timedOut(await run(inSeconds(120)))).toEqual([reference])
 })
 
 test.each([

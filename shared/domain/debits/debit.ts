@@ -174,6 +174,12 @@ export const openDebit = (facts: Facts, cause: Cause): Debit => ({
   ],
 })
 
+/** Reports whether a debit was charged before the restore of a generation, which may have undone its later events. */
+export const predatesRestore = (
+  { history: [created] }: Pick<Debit, 'history'>,
+  generation = 1,
+): boolean => (created?.generation ?? 1) < generation
+
 export type Transition = Cause & { to: Status; changes: Changes }
 
 /** @returns the same object for the same status, 422/3001 for a forbidden transition */

@@ -2,7 +2,7 @@ import { type Pesewas, pesewas } from '../money.ts'
 import type { FeeSchedule } from '../providers/fee-schedule.ts'
 import type { ProviderId } from '../providers/provider.ts'
 import { type Month, monthOf } from '../time.ts'
-import { type Batch, isOpenBatch, noTotals, type Totals } from './batch.ts'
+import { type Batch, noTotals, type Totals } from './batch.ts'
 
 /** The statement of a provider's batches of a month (docs/api.md#monthly-statements). */
 export type MonthlyStatement = {
@@ -10,7 +10,7 @@ export type MonthlyStatement = {
   month: Month
   /** More batches or lines may follow. */
   isPartial: boolean
-  /** The sums of the sealed batches. */
+  /** The sums of the batches that are sealed and summed. */
   totals: Totals
   /** The sum of the completed payouts. */
   paid: Pesewas
@@ -59,7 +59,7 @@ export const statementOf = (
 ): MonthlyStatement => ({
   provider,
   month,
-  isPartial: month >= monthOf(now) || batches.some(isOpenBatch),
+  isPartial: month >= monthOf(now) || batches.some(({ totals }) => totals === null),
   totals: totalsOf(batches),
   paid: pesewas(
     batches.reduce((sum, { completedAt, paid }) => sum + (completedAt ? (paid ?? 0) : 0), 0),

@@ -81,6 +81,7 @@ export const settlement = {
       options: o.options({
         batch,
         'bank-reference': o.option('TEXT', 'the bank’s reference of the payout', BankReference),
+        amount: o.optional('AMOUNT', 'the amount that the bank paid, such as 5000.00', o.money),
         reason: o.reason('reason and source'),
       }),
     },

@@ -196,12 +196,17 @@ const transitionExpression = (previous: Debit, next: Debit) => {
 const findCommitted = async (next: Debit): Promise<Debit | undefined> => {
   const current = await findDebit(next.facts.reference)
   const last = next.history.length - 1
+  const [stored, written] = [current, next].map((debit) => debit?.history[last])
+  // Two workers of one message can reach different outcomes in the same millisecond.
   const isOurs =
-    isSameCause(current?.history[last], next.history[last]) &&
+    stored?.type === written?.type &&
+    isSameCause(stored, written) &&
     isSameCause(current?.approval, next.approval) &&
     isSameCause(current?.reversalRequest, next.reversalRequest)
   return isOurs ? current : undefined
 }
 
 const isSameCause = (one: Cause | undefined, other: Cause | undefined): boolean =>
-  one?.requestId === other?.requestId && one?.at.getTime() === other?.at.getTime()
+  one?.requestId === other?.requestId &&
+  one?.by === other?.by &&
+  one?.at.getTime() === other?.at.getTime()

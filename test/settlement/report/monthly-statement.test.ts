@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { pesewas } from '../../../shared/domain/money.ts'
+import type { Batch } from '../../../shared/domain/settlement/batch.ts'
 import { statementOf } from '../../../shared/domain/settlement/monthly-statement.ts'
 import { monthOf } from '../../../shared/domain/time.ts'
 import { statementCsv, statementPage } from '../../../shared/settlement/report/monthly-statement.ts'
@@ -9,14 +10,16 @@ const first = { ...sealed([line({}), adjustment]), bankReference: '=1+1' }
 const open = { ...sealed([]), sealedAt: null, totals: null }
 const month = monthOf(new Date(first.date))
 const after = new Date('2027-01-01')
-const of = (batches: readonly (typeof first | typeof open)[], now = after) =>
+const of = (batches: readonly Batch[], now = after) =>
   statementOf(first.provider, month, batches, now)
 
-test('a statement is partial in its month, and while a batch is unsealed', () => {
+test('a statement is partial in its month, and while a batch is unsealed or not summed', () => {
   expect(of([first]).isPartial).toBe(false)
   expect(of([first], new Date(first.date)).isPartial).toBe(true)
   expect(of([first, open]).isPartial).toBe(true)
   expect(of([first, open]).totals).toEqual(first.totals)
+  // Its builder has crashed.
+  expect(of([first, { ...sealed([]), totals: null }]).isPartial).toBe(true)
 })
 
 test('a statement has the fees of each schedule, and only completed payouts are paid', () => {
