@@ -172,6 +172,16 @@ test('the verb `restore release` releases one provider, whose batch is then paid
   expect(await service.changeOf('generation 4')).toMatchObject({ verb: 'release', changed })
 })
 
+test('the bank is queried before each refund after a restore, because the restore may have undone its record', async () => {
+  const fields = { phone_number: SILENT, bank_identifier: 'HTB' }
+  const { reference, uuid } = await service.chargeUntil('processing', fields)
+  const completed = { status: 'completed', bank_reference: 'B-1' }
+  expect((await service.report(uuid, completed, 'bt_sandbox_htb')).status).toBe(200)
+  const { refund } = await service.call('debit', 'reverse', { reference, reason: 'Returned' })
+  await eventually(() => expect(bank.made).toContain(refund.uuid))
+  expect(bank.requestsFor(refund.uuid).map(({ method }) => method)).toEqual(['GET', 'POST'])
+})
+
 test('the ninth generation is the last one', async () => {
   for (const generation of [5, 6, 7, 8, 9]) {
     expect(await begin(String(generation))).toMatchObject({ generation })
