@@ -80,6 +80,12 @@ const cases: [name: string, Refund | undefined, ReportException[], entries: Entr
   ['an undecided rejected refund', rejected, [failure(refund('reversal'))], [reversed]],
   ['a rejected refund that an operator repaid by hand', rejected, [note], [reversed, repaid]],
   [
+    'a refund that is rejected again after a retry',
+    failed(retryRefund(rejected), 40),
+    [note, failure(retryRefund(rejected), { at: at(40) })],
+    [reversed],
+  ],
+  [
     'a late completion that is reported twice',
     undefined,
     [exception({ at: at(5) }), exception({})],
