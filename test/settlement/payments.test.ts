@@ -191,11 +191,13 @@ const outcomeOf = async (result: Batch | Refusal) => [
 ]
 const tryToPay = async ({ id }: Batch) => outcomeOf(await payBatch(id, deps()))
 
-test('a payout takes its cash even below zero, a rejection returns it, and a retry takes it again', async () => {
+test('a payout takes its cash even below zero, a rejection returns it, and each retry takes it again', async () => {
   const batch = await batchOf(100_00)
   await remit(30_00)
-  bank.behaviours.push('reject')
-  expect(await outcomeOf(await pay(batch))).toEqual(['failed', 30_00])
+  bank.behaviours.push('reject', 'reject')
+  for (const attempt of [pay, retry]) {
+    expect(await outcomeOf(await attempt(batch))).toEqual(['failed', 30_00])
+  }
   expect(await outcomeOf(await retry(batch))).toEqual(['completed', -70_00])
 })
 
