@@ -2,15 +2,20 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { processBatch } from '../../functions/jobs/process-batch.ts'
 import { manageProvider } from '../../functions/operator/manage-provider.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { BatchId } from '../../shared/domain/ids.ts'
+import { pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import type { Batch } from '../../shared/domain/settlement/batch.ts'
+import { type Batch, noTotals } from '../../shared/domain/settlement/batch.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { changeRestore } from '../../shared/store/operator/restores.ts'
 import { noWrites } from '../../shared/store/settings.ts'
+import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
 import { findFunds } from '../../shared/store/settlement/funding.ts'
+import { put } from '../../shared/store/table.ts'
 import { gcb } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted, refused } from '../support/refused.ts'
@@ -28,6 +33,7 @@ import {
   runtimeAt,
   updateProvider,
 } from './one-provider.ts'
+import { batch as sealedBatch } from './report/one-batch.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 process.env.METRICS_DISABLED = 'false'
@@ -113,6 +119,8 @@ test('a batch is completed at once if its net is zero', async () => {
   await reverse(facts.reference, at('12:00:00', 1))
   const zero = await batchOf(40_00, 1)
   expect(zero.totals).toMatchObject({ count: 2, gross: 40_00, adjustments: -40_00, net: 0 })
+  const recorded = await completeBatch(zero.id, 'B-1', () => [], deps().runtime)
+  expect(refused(recorded).code).toBe('400/5001')
   expect(await pay(zero)).toMatchObject({ status: 'completed', paid: 0 })
   expect(refused(await payBatch(zero.id, deps())).code).toBe('409/5005')
   expect(paidAmounts()).toEqual([40_00])
@@ -136,6 +144,19 @@ test('a batch below zero is offset by several later batches, and one of them off
   const end = { status: 'completed', outstanding: 0, offsetBy: paid[2]?.id }
   for (const batch of [one, other]) expect(await reload(batch)).toMatchObject(end)
   expect(paidAmounts()).toEqual([100_00, 20_00, 20_00])
+})
+
+test('a payout offsets as many batches as fit into its transaction, and later ones the others', async () => {
+  const debt = { totals: { ...noTotals, net: pesewas(-1_00) }, outstanding: pesewas(-1_00) }
+  for (let n = 0; n < 101; n += 1) {
+    const id = `STL-20261101-${String(n).padStart(6, '0')}` as BatchId
+    const below = sealedBatch({ ...debt, id, provider, reportedAt: at('00:00:03') })
+    await put(keys.batch(id), 'batch', toBatchItem(below))
+  }
+  const [first, second] = [await batchOf(200_00), await batchOf(200_00, 1)]
+  expect((await pay(first)).offsets).toHaveLength(97)
+  expect((await pay(second)).offsets).toHaveLength(4)
+  expect(paidAmounts()).toEqual([103_00, 196_00])
 })
 
 test('a batch below zero is offset again by the part of a payout that the bank rejects', async () => {
