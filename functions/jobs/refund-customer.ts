@@ -113,7 +113,8 @@ const recordFailure = async (refund: Refund, failure: string, by: string, runtim
   })
   const failed = failRefund(refund, { failure, at })
   if (await replaceRefund(refund, failed, [exceptionWrite(exception)], runtime)) {
-    log.error('refund failed', { reference, bank, failure })
+    // The exception has the failure, which is text of the bank.
+    log.error('refund failed', { reference, bank, by })
   }
 }
 

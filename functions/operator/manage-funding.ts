@@ -14,6 +14,7 @@ import { payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
+import { sha256 } from '../../shared/store/keys.ts'
 import { changeWrites } from '../../shared/store/operator/changes.ts'
 import { findBatches, listPayable } from '../../shared/store/settlement/batches.ts'
 import {
@@ -75,8 +76,9 @@ const correct = async (options: CorrectOptions, author: Author, runtime: Runtime
   return fundingView({ ...recorded, corrections: [...corrections, correction] })
 }
 
+/** A cursor has no room for a bank's reference, which can be any text. */
 const keyOf = ({ date, recordedAt, bank, reference }: Funding): string =>
-  `${date}#${recordedAt.toISOString()}#${bank}#${reference}`
+  `${date}#${recordedAt.toISOString()}#${sha256(`${bank} ${reference}`).slice(0, 22)}`
 
 export const manageFunding = operatorHandler(funding, {
   record: {
@@ -110,7 +112,7 @@ export const manageFunding = operatorHandler(funding, {
         const isWithin = (key: string): boolean => key >= from && key <= before
         yield fundings
           .filter((one) => isWithin(keyOf(one)))
-          .sort((one, other) => keyOf(other).localeCompare(keyOf(one)))
+          .sort((one, other) => (keyOf(one) < keyOf(other) ? 1 : -1))
       },
       keyOf,
       viewOf: fundingView,

@@ -143,7 +143,8 @@ const tryRefund = async (
   if (plan instanceof Refusal) return plan
   const { reference } = request
   if (plan.requested) {
-    const reversal = { reference, reason: request.reason ?? plan.requested.report ?? '' }
+    const reason = request.reason ?? plan.requested.report ?? ''
+    const reversal = { reference, reason, isReasonOfProvider: request.reason === undefined }
     const reversed = await reverseDebit(reversal, author, runtime, once)
     return reversed instanceof Refusal
       ? reversed

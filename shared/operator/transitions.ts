@@ -62,7 +62,13 @@ export const transitionBy = async (
   )
 }
 
-type Reversal = { reference: Reference; reason: string; refund?: 'none' | undefined }
+type Reversal = {
+  reference: Reference
+  reason: string
+  /** Its text can name the customer, and records of changes outlive an erasure. */
+  isReasonOfProvider?: boolean
+  refund?: 'none' | undefined
+}
 
 export const refusalToReverse = async ({
   reference,
@@ -85,9 +91,9 @@ export const reverseDebit = async (
 ): Promise<Debit | Refusal> => {
   const refusal = await refusalToReverse(reversal)
   if (refusal) return refusal
-  const { reference, reason, refund } = reversal
+  const { reference, reason, isReasonOfProvider, refund } = reversal
   await repairBeforeReversal(reference, runtime.now())
-  const record = { reversal_reason: reason, ...defined({ refund }) }
+  const record = { ...(!isReasonOfProvider && { reversal_reason: reason }), ...defined({ refund }) }
   const changes = { metadata: { reversal_reason: reason }, ...defined({ refund }) }
   const alongside = (next: Debit) => {
     const opened = reversalRefund(next)

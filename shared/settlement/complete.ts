@@ -78,5 +78,8 @@ const begin = async (
   const { settlementAccount: account } = await findPayee(batch.provider)
   if (!account) return notPayable('the provider has no settlement account')
   const previous = await listOffsettable(batch)
-  return { ...beginPayment(batch, { belowZero: previous, account, at, generation }), previous }
+  const begun = beginPayment(batch, { belowZero: previous, account, at, generation })
+  return payoutOf(begun.batch) === 'none'
+    ? notPayable('batches below zero take its net: it has no payout')
+    : { ...begun, previous }
 }

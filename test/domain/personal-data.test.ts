@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { eraseDebit, eraseRefund } from '../../shared/domain/debits/erasure.ts'
+import { erasableFrom, eraseDebit, eraseRefund } from '../../shared/domain/debits/erasure.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { erasedFields, personalData } from '../../shared/domain/personal-data.ts'
 import { at, failed, reversed } from './debits/one-debit.ts'
@@ -56,6 +56,10 @@ test('an erased debit keeps its amounts, times and references, and the messages 
   expect(eraseDebit(timedOut, at('12:00:00.000')).history[3]?.changes.errorMessage).toBe(
     'Insufficient funds',
   )
+})
+
+test('the age of a debit from which it can be erased counts from its last event', () => {
+  expect(erasableFrom(reversed, 10)).toEqual(new Date('2025-01-12T11:00:00Z'))
 })
 
 test('an erased refund has neither account nor texts', () => {

@@ -2,16 +2,19 @@ import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
+import type { BatchId } from '../../shared/domain/ids.ts'
 import type { ApprovalId } from '../../shared/domain/operator/approval.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { dayOf } from '../../shared/domain/time.ts'
+import { openBatch, payoutUuid } from '../../shared/domain/settlement/batch.ts'
+import { type Day, dayOf } from '../../shared/domain/time.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import type { OperatorReply, Verb } from '../../shared/operator/verbs.ts'
 import { real } from '../../shared/runtime.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { claimApproval, decideApproval } from '../../shared/store/operator/approvals.ts'
-import { read, table, tableName } from '../../shared/store/table.ts'
+import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
+import { put, read, table, tableName } from '../../shared/store/table.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { eventually } from '../support/eventually.ts'
 import { nightAfter, settlementAccount } from '../support/payee.ts'
@@ -358,11 +361,14 @@ test('a request whose secret is sealed again is carried out, and one whose key i
   await grant(id)
   expect((await findConnectorSettings('FBL' as never))?.secret).toBe(secret)
   const lost = await request('bank', 'update', options)
+  const unreadable = await hooked('unreadable')
   for (const SecretString of ['one key', 'another key']) {
     const command = new PutSecretValueCommand({ SecretId: 'sealing-key', SecretString })
     await new SecretsManagerClient().send(command)
   }
   expect(await refusalToGrant(lost, kofi)).toContain('cannot be opened: request it again')
+  // A webhook whose secret is lost gets a new one.
+  await request('webhook', 'set', { ...unreadable, url: hook('first') })
 })
 
 describe('a call that needs no approval', () => {
@@ -474,6 +480,16 @@ describe('a request', () => {
     const { unpaid } = await call('settlement', 'run', { date: nightAfter(1), provider: 'demo' })
     expect(unpaid).toMatchObject([{ batch: id, code: 5001, details: held }])
     await grant(await request('provider', 'enable', { provider: 'demo' }))
+  })
+
+  test('the hold of a batch that is not sealed ends after an approval', async () => {
+    const provider = 'fenced' as ProviderId
+    const id = 'STL-20261122-ABC123' as BatchId
+    const facts = { id, uuid: payoutUuid(id, 1), provider, date: '2026-11-22' as Day, n: 1 }
+    const batch = openBatch({ ...facts, createdAt: new Date(), feeSchedule: null })
+    await put(keys.batch(id), 'batch', toBatchItem(batch))
+    await call('provider', 'disable', { provider }, ama)
+    await grant(await request('provider', 'enable', { provider }))
   })
 
   test('a refund that the service refuses makes no request', async () => {

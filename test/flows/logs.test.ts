@@ -1,6 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { beforeAll, expect, test, vi } from 'vitest'
 import type { Reference } from '../../shared/domain/ids.ts'
+import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { captureOutput } from '../support/output.ts'
 import { nightAfter } from '../support/payee.ts'
@@ -192,7 +193,15 @@ const runSettlement = async ({ reference }: { reference: string }) => {
     await service.call('settlement', 'run', { date, provider: 'canary' })
   }
   expect(bank.requests.some(({ path }) => path.endsWith('/settlements'))).toBe(true)
+  // The payout is sent again at any time.
+  bank.conducts.push('reject', 'reject')
   await service.call('debit', 'reverse', { reference, reason: canary('reversal reason') })
+  const { error_message } = await eventually(async () => {
+    const { refund } = await service.show(reference)
+    expect(refund.status).toBe('failed')
+    return refund
+  })
+  canaries.push(error_message)
 }
 
 const causeFaults = async () => {
@@ -306,6 +315,7 @@ test.each([
   ['operator', 0, { operation, request_id: uuid }],
   ['delivery attempted', 10, ids],
   ['bank report rejected', 0, { request_id: requestId }],
+  ['refund failed', 0, { reference }],
   ['fault', 8, { error: { name: expect.any(String), stack: expect.any(Array) } }],
 ])('each line "%s" names its subject', (message, more, expected) => {
   const found = lines().filter((line) => line.message === message)

@@ -33,7 +33,7 @@ const remit = async (reference: string): Promise<void> => {
 beforeAll(async () => {
   const { debit } = await subscribe('paged', { events: 'transaction.created' })
   for (const n of [1, 2, 3]) {
-    await remit(`RMT-${n}`)
+    await remit(`Remittance ${n}/2026 · collections of the week`)
     const reference = await contradict()
     if (n === 2) await service.call('exception', 'resolve', { reference, note: 'Known' }, ama)
     await debit('delivered')

@@ -99,6 +99,18 @@ test('an event of a debit that a restore has lost is not appended to the feed', 
   expect(feed.filter(({ n }) => n === 4).map(({ reference }) => reference)).toEqual([kept])
 })
 
+test('a report of a bank and a reversal by an operator after a restore are events of its generation', async () => {
+  const fields = { phone_number: SILENT }
+  const { reference, uuid } = await service.chargeUntil('processing', fields, provider.credential)
+  const completed = { status: 'completed', bank_reference: 'B-1' }
+  expect((await service.report(uuid, completed)).status).toBe(200)
+  await service.call('debit', 'reverse', { reference, reason: 'Returned' })
+  await eventually(async () => {
+    const { data } = (await provider.get(deliveriesPath(reference))).body
+    expect(data.map(({ id }: Shown) => id % 100)).toEqual([10, 11, 12, 13, 14])
+  })
+})
+
 test('a restore stops timeouts and payouts, and the batch waits', async () => {
   const expiry = { reference: silent, phase: 'processing' }
   await service.runJob('expire-debit', expiry, 700)

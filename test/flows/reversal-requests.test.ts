@@ -69,6 +69,9 @@ describe('request-reversal', () => {
     expect(after.reversal_request).toMatchObject({ ...request, status: 'accepted' })
     expect(await requestIn(reference)).toMatchObject({ note: `refund ${refund.uuid}` })
     expect(await service.exceptions(reference)).toMatchObject([{ is_accepted: true }])
+    // Its text can name the customer, and records of changes outlive an erasure.
+    const changed = { status: { from: 'completed', to: 'reversed' } }
+    expect((await service.changeOf(reference)).changed).toEqual(changed)
     expect(codeOf(await ask(reference))).toBe('409/3006')
   })
 

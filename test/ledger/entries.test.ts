@@ -14,7 +14,8 @@ import type {
   LedgerEntry,
 } from '../../shared/domain/settlement/ledger-entry.ts'
 import { adjustmentLine } from '../../shared/domain/settlement/line.ts'
-import { caseEntries, feeEntries } from '../../shared/ledger/entries.ts'
+import { dayAfter, dayOf, secondsAfter, startOf } from '../../shared/domain/time.ts'
+import { caseEntries, feeEntries, fundingEntries } from '../../shared/ledger/entries.ts'
 import { line, sealed } from '../settlement/report/one-batch.ts'
 import { NOON, pendingDebit } from '../support/examples.ts'
 
@@ -79,6 +80,12 @@ const cases: [name: string, Refund | undefined, ReportException[], entries: Entr
   ],
   ['an undecided rejected refund', rejected, [failure(refund('reversal'))], [reversed]],
   ['a rejected refund that an operator repaid by hand', rejected, [note], [reversed, repaid]],
+  [
+    'a refund that is rejected again after a retry',
+    failed(retryRefund(rejected), 40),
+    [note, failure(retryRefund(rejected), { at: at(40) })],
+    [reversed],
+  ],
   [
     'a late completion that is reported twice',
     undefined,
@@ -167,4 +174,23 @@ test('a sealed batch earns the fees of its debits less those of its adjustments'
     { debit: 'fee_income', credit: owed, amount: 1_50 },
   ])
   expect(feeEntries(sealed([line(), adjustment]), [adjustment])).toEqual([])
+})
+
+test('a correction of a remittance is an entry of its own time, but not before the arrival', () => {
+  const date = dayAfter(dayOf(NOON))
+  const arrived = startOf(date)
+  const later = secondsAfter(arrived, 1)
+  const correctedAt = (when: Date, amount: number) => ({
+    ...{ amount: pesewas(amount), reason: 'Typing error', at: when.toISOString(), by: 'ama' },
+  })
+  const funding = { bank: bank.identifier, reference: 'R-1', amount: pesewas(10_00), date }
+  const entries = fundingEntries({
+    ...{ ...funding, recordedAt: NOON, recordedBy: 'ama' },
+    corrections: [correctedAt(NOON, 12_00), correctedAt(later, 9_00)],
+  })
+  expect(entries.map((entry) => [entry.at, entry.debit, entry.amount])).toEqual([
+    [arrived, 'cash', 10_00],
+    [arrived, 'cash', 2_00],
+    [later, collected, 3_00],
+  ])
 })

@@ -6,6 +6,7 @@ import { correctFunding, findFunding } from '../../shared/store/settlement/fundi
 import { dayView } from '../../shared/views/operator/day.ts'
 import {
   at,
+  builtBatch,
   completedDebits,
   dayAt,
   fund,
@@ -62,4 +63,13 @@ test('a batch of the day that is not sealed is open in its closing', async () =>
   const unsealed = { check: 'batch', subject: id, reason: 'the batch is not sealed' }
   expect((await closed(1)).open).toContainEqual(expect.objectContaining(unsealed))
   expect((await closed(0)).open.map(({ check }) => check)).not.toContain('batch')
+})
+
+test('a batch is open in the closing of the day on which it is due, and not before', async () => {
+  const provider = await newProvider({ account: '1041001001' })
+  await completedDebits(provider, [100_00], at('12:00:00'))
+  const { id } = await builtBatch(provider)
+  const due = { check: 'batch', subject: id, reason: 'the batch is due and not paid' }
+  expect((await closed(1)).open.map(({ check }) => check)).not.toContain('batch')
+  expect((await closed(2)).open).toContainEqual(expect.objectContaining(due))
 })

@@ -9,7 +9,12 @@ import { listUnfinished } from '../../shared/settlement/unfinished.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatches, listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
-import { acquireLanes, findBuild, releaseLanes } from '../../shared/store/settlement/build-lease.ts'
+import {
+  acquireLanes,
+  divideLanes,
+  findBuild,
+  releaseLanes,
+} from '../../shared/store/settlement/build-lease.ts'
 import { addLines, findLaneEnd, linesOf } from '../../shared/store/settlement/lines.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { put, read } from '../../shared/store/table.ts'
@@ -173,6 +178,17 @@ test('the lease on the builds of a provider and day expires after fifteen minute
     leases: [{ lane: 0, holder: next.holder }],
     continuations: 0,
   })
+})
+
+test('the sweep continues a divided day after the first of its leases', async () => {
+  const day = { provider: await newProvider(), date }
+  const first = await acquireLanes(day, runtimeAt('00:00:01'))
+  if (!first) throw new Error('No lease')
+  await divideLanes(first, runtimeAt('00:01:00'))
+  await acquireLanes(day, runtimeAt('00:05:00'))
+  const { due } = (await read<{ due: string }>(keys.build(day.provider, date))) ?? {}
+  // Two minutes after the lease.
+  expect(due).toBe(at('00:17:01', 1).toISOString())
 })
 
 // The progress of the sweep is in the table.

@@ -1,4 +1,3 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { processBatch } from '../../functions/jobs/process-batch.ts'
 import { manageProvider } from '../../functions/operator/manage-provider.ts'
@@ -10,12 +9,13 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Batch, noTotals } from '../../shared/domain/settlement/batch.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { changeRestore } from '../../shared/store/operator/restores.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
 import { findFunds } from '../../shared/store/settlement/funding.ts'
-import { isNew, putWrite, table, tableName } from '../../shared/store/table.ts'
+import { isNew, put, putWrite } from '../../shared/store/table.ts'
 import { gcb } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted, refused } from '../support/refused.ts'
@@ -33,7 +33,7 @@ import {
   runtimeAt,
   updateProvider,
 } from './one-provider.ts'
-import { batch } from './report/one-batch.ts'
+import { batch as sealedBatch } from './report/one-batch.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 process.env.METRICS_DISABLED = 'false'
@@ -120,6 +120,8 @@ test('a batch is completed at once if its net is zero', async () => {
   await reverse(facts.reference, at('12:00:00', 1))
   const zero = await batchOf(40_00, 1)
   expect(zero.totals).toMatchObject({ count: 2, gross: 40_00, adjustments: -40_00, net: 0 })
+  const recorded = await completeBatch(zero.id, PAID_BY_HAND, () => [], deps().runtime)
+  expect(refused(recorded).code).toBe('400/5001')
   expect(await pay(zero)).toMatchObject({ status: 'completed', paid: 0 })
   expect(refused(await payBatch(zero.id, deps())).code).toBe('409/5005')
   expect(paidAmounts()).toEqual([40_00])
@@ -131,6 +133,14 @@ test('a batch below zero is offset by several later batches, and one of them off
   for (const [n, amount] of [30_00, 60_00, 50_00].entries()) {
     later.push(await batchOf(amount, 4 + n))
   }
+  // Its offset leaves no payout that a bank can have made.
+  const recorded = await completeBatch(
+    (later[0] as Batch).id,
+    PAID_BY_HAND,
+    () => [],
+    deps().runtime,
+  )
+  expect(refused(recorded).code).toBe('400/5001')
   for (const batch of later) await pay(batch)
   const paid = await Promise.all(later.map(reload))
   const ofOne = { batch: one.id, amount: 10_00 }
@@ -143,6 +153,19 @@ test('a batch below zero is offset by several later batches, and one of them off
   const end = { status: 'completed', outstanding: 0, offsetBy: paid[2]?.id }
   for (const batch of [one, other]) expect(await reload(batch)).toMatchObject(end)
   expect(paidAmounts()).toEqual([100_00, 20_00, 20_00])
+})
+
+test('a payout offsets as many batches as fit into its transaction, and later ones the others', async () => {
+  const debt = { totals: { ...noTotals, net: pesewas(-1_00) }, outstanding: pesewas(-1_00) }
+  for (let n = 0; n < 101; n += 1) {
+    const id = `STL-20261101-${String(n).padStart(6, '0')}` as BatchId
+    const below = sealedBatch({ ...debt, id, provider, reportedAt: at('00:00:03') })
+    await put(keys.batch(id), 'batch', toBatchItem(below))
+  }
+  const [first, second] = [await batchOf(200_00), await batchOf(200_00, 1)]
+  expect((await pay(first)).offsets).toHaveLength(96)
+  expect((await pay(second)).offsets).toHaveLength(5)
+  expect(paidAmounts()).toEqual([104_00, 195_00])
 })
 
 test('a batch below zero is offset again by the part of a payout that the bank rejects', async () => {
@@ -197,8 +220,8 @@ test('an operator with an approval records a payout that offsets as many batches
   const negative = { provider, totals, outstanding: pesewas(-1_00), reportedAt: at('00:00:01') }
   for (let n = 0; n < 120; n += 1) {
     const id = `STL-20261122-${String(n).padStart(6, '0')}` as BatchId
-    const item = toBatchItem(batch({ ...negative, id, n, createdAt: at('00:00:01') }))
-    await table.send(new PutCommand({ TableName: tableName(), Item: item }))
+    const below = sealedBatch({ ...negative, id, n, createdAt: at('00:00:01') })
+    await put(keys.batch(id), 'batch', toBatchItem(below))
   }
   // The record of the change, and the mark of the approval.
   const alongside = () =>
@@ -236,11 +259,13 @@ const outcomeOf = async (result: Batch | Refusal) => [
 ]
 const tryToPay = async ({ id }: Batch) => outcomeOf(await payBatch(id, deps()))
 
-test('a payout takes its cash even below zero, a rejection returns it, and a retry takes it again', async () => {
+test('a payout takes its cash even below zero, a rejection returns it, and each retry takes it again', async () => {
   const batch = await batchOf(100_00)
   await remit(30_00)
-  bank.behaviours.push('reject')
-  expect(await outcomeOf(await pay(batch))).toEqual(['failed', 30_00])
+  bank.behaviours.push('reject', 'reject')
+  for (const attempt of [pay, retry]) {
+    expect(await outcomeOf(await attempt(batch))).toEqual(['failed', 30_00])
+  }
   expect(await outcomeOf(await retry(batch))).toEqual(['completed', -70_00])
 })
 

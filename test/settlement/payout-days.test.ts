@@ -73,6 +73,7 @@ test.each([
     '2026-12-30',
   ],
   ['of the last days of a year is paid in the next one', 38, ['2027-01-01'], '2027-01-04'],
+  ['before a free last day is paid after New Year', 37, ['2026-12-31', '2027-01-01'], '2027-01-04'],
 ] as const)('a debit %s', async (_, day, holidays, payOn) => {
   for (const date of holidays) await holiday(date)
   const { id, payOn: stored } = await batchOf(day)

@@ -307,3 +307,15 @@ test('a completed event whose record was lost is published, though settlement or
   expected.push(...[0, 1, 2, 3].map((n) => `${settled.facts.reference}#${n}`))
   expect((await published(provider)).sort()).toEqual(expected.sort())
 })
+
+test('the events of a debit that is reversed within two minutes are published after the reversal', async () => {
+  await storeProvider(demoProvider)
+  await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
+  const debit = completedDebit(provider, inSeconds(-90))
+  const { reference } = debit.facts
+  await repairBeforeReversal(reference, NOON)
+  await transition(debit, bankMove('reversed', { at: NOON }), still())
+  await runFrom(10, 5)
+  const expected = [0, 1, 2, 3, 4].map((n) => `${reference}#${n}`)
+  expect((await published(provider)).sort()).toEqual(expected)
+})

@@ -3,9 +3,11 @@ import { recoverDeliveries } from '../../functions/jobs/recover-deliveries.ts'
 import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { RECOVERY_PAGE, requestedRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { listDeliveries, replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
+import { findHealth } from '../../shared/store/webhooks/health.ts'
 import { findRecovery, openRecovery } from '../../shared/store/webhooks/recoveries.ts'
+import { recordOutcome } from '../../shared/webhooks/health.ts'
 import { take, useQueues } from '../settlement/messages-sent.ts'
-import { inSeconds, pendingDebit, providerId, still } from '../support/examples.ts'
+import { inSeconds, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 /** A recovery that an operator requested, page by page (docs/api.md#recovery). */
@@ -55,4 +57,11 @@ test('a repeated message of a page that is done leaves the next page to its own 
   await runPage(1, 20)
   const ended = { status: 'done', page: 2, count: RECOVERY_PAGE + 1 }
   expect(await findRecovery(provider, recovery.id)).toMatchObject(ended)
+})
+
+test('an abandoned event is noted for the recovery of a webhook that has recovered during its last attempt', async () => {
+  const health = { failingSince: inSeconds(-60), exhaustedSince: inSeconds(-60) }
+  const failed = { provider, health, milliseconds: 5, succeeded: false, isGone: false }
+  await recordOutcome({ ...failed, abandoned: true }, still())
+  expect(await findHealth(provider)).toMatchObject({ exhaustedSince: NOON })
 })

@@ -57,6 +57,7 @@ test.each([
   ['failed', refused],
   ['delivered', taken],
   ['abandoned', rejected],
+  ['requested before', (delivery: Delivery) => redeliver(refused(delivery), NOON)],
 ])('a redelivery between read and write is not overwritten: %s', async (_status, after) => {
   const read = after(fresh())
   await replaceDelivery(undefined, read)

@@ -1,0 +1,47 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+import type { Debit } from '../../shared/domain/debits/debit.ts'
+import { DAY_SECONDS } from '../../shared/domain/time.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
+import { findLaterErasure, putLaterErasures } from '../../shared/store/debits/later-erasures.ts'
+import { listDue, shards } from '../../shared/store/work-index.ts'
+import { sweepErasure } from '../../shared/sweep/erasure.ts'
+import { bankMove, inSeconds, pendingDebit, still } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
+import { storeDebit } from '../support/settings.ts'
+import { useFreshTable } from '../support/tables.ts'
+
+/** Debits that the sweep erases on their days (docs/compliance.md#personal-data). */
+
+beforeEach(async () => {
+  vi.stubEnv('ERASE_AFTER_DAYS', '10')
+  await useFreshTable()
+})
+
+const inDays = (days: number): Date => inSeconds(days * DAY_SECONDS)
+
+const failedOn = async (day: number): Promise<Debit> => {
+  const debit = granted(bankMove('failed', { at: inDays(day) })(pendingDebit({}, inDays(day))))
+  await storeDebit(debit)
+  return debit
+}
+
+const due = async (now: Date) =>
+  (await Promise.all(shards.map((shard) => listDue(shard, now, 10)))).flat()
+
+test('each debit of a page is erased on its day', async () => {
+  const debits = [await failedOn(0), await failedOn(5), await failedOn(2)]
+  const references = debits.map(({ facts }) => facts.reference)
+  await putLaterErasures({ customer: 'hash', call: 'call', references }, inDays(10))
+  for (const [day, open] of [
+    [10, 2],
+    [12, 1],
+    [15, 0],
+  ] as const) {
+    const [item, ...others] = await due(inDays(day))
+    if (!item || others.length > 0) throw new Error(`Not one page is due on day ${day}`)
+    await sweepErasure(item, still({ now: () => inDays(day) }))
+    expect(await findLaterErasure(item.key)).toHaveLength(open)
+  }
+  const phones = references.map(async (one) => (await findDebit(one))?.facts.phone)
+  expect(await Promise.all(phones)).toEqual([null, null, null])
+})
