@@ -121,10 +121,10 @@ export const manageSettlement = operatorHandler(settlement, {
       )
     return viewOf(await completeBatch(batch, { bankReference, amount }, recordChange, runtime))
   },
-  retry: async ({ batch }, author, runtime) => {
+  retry: async ({ batch, ...options }, author, runtime) => {
     const recordChange = (previous: Batch) =>
       changeWrites(recordingOf(previous, author), {}, { from_status: previous.status })
-    return viewOf(await retryBatch(batch, recordChange, paymentDeps(runtime)))
+    return viewOf(await retryBatch(batch, recordChange, paymentDeps(runtime), dayOption(options)))
   },
 })
 

@@ -209,6 +209,7 @@ export const retryBatch = async (
   id: BatchId,
   recordChange: (previous: Batch) => readonly Write[],
   deps: PaymentDeps,
+  options: PayoutOptions = {},
 ): Promise<Batch | Refusal> => {
   const [batch, restore] = await Promise.all([batches.findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
@@ -216,7 +217,7 @@ export const retryBatch = async (
   if (payoutOf(batch) !== 'retries') return notPayable('only a failed batch can be retried')
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   // A refused retry leaves the batch failed.
-  const account = await payeeOf(batch, deps.runtime.now())
+  const account = await payeeOf(batch, deps.runtime.now(), options)
   if (account instanceof Refusal) return account
   if (await isPaidDespiteRejection(batch, deps)) {
     return notPayable('its bank has paid the rejected payout: settlement complete records it')
@@ -224,5 +225,5 @@ export const retryBatch = async (
   const retried = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
   const alongside = recordChange(batch)
   await batches.replaceBatches([{ previous: batch, next: retried }], { alongside }, deps.runtime)
-  return payBatch(id, deps)
+  return payBatch(id, deps, options)
 }

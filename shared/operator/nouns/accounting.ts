@@ -13,7 +13,10 @@ import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
 const batch = o.option('ID', 'batch id, such as STL-20261122-6NN1EZ', BatchId)
-const target = o.options({ batch })
+const payable = o.options({
+  batch,
+  'any-day': o.optionalWord('also on a day without payouts of the bank', { options: ['true'] }),
+})
 
 export const format = v.optional(
   o.oneOfWords('output format (default json)', { options: reportFormats }),
@@ -43,7 +46,12 @@ export const settlement = {
         ...o.page,
       }),
     },
-    show: { effect: 'reads', shows: 'no customer', summary: 'shows a batch', options: target },
+    show: {
+      effect: 'reads',
+      shows: 'no customer',
+      summary: 'shows a batch',
+      options: o.options({ batch }),
+    },
     report: {
       effect: 'reads',
       shows: 'no customer',
@@ -67,12 +75,7 @@ export const settlement = {
       effect: 'money',
       approval: { if: 'the batch is not due yet' },
       summary: 'pays a batch immediately, also before its day',
-      options: o.options({
-        batch,
-        'any-day': o.optionalWord('also on a day without payouts of the bank', {
-          options: ['true'],
-        }),
-      }),
+      options: payable,
     },
     complete: {
       effect: 'money',
@@ -89,7 +92,7 @@ export const settlement = {
       effect: 'money',
       approval: 'always',
       summary: 'pays a batch again after its bank rejected the payout',
-      options: target,
+      options: payable,
     },
   },
 } as const satisfies Noun
