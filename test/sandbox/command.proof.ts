@@ -58,7 +58,7 @@ test('the command prints ready and a first curl, serves the commands, and stops 
   expect(await exited).toBe(0)
 }, 60_000)
 
-test('npm run sandbox passes SIGINT and SIGTERM on, and exits with 0', async () => {
+test('`npm run sandbox` passes SIGINT and SIGTERM on, and exits with 0', async () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const sandbox = start(['run', '-s', 'sandbox', '--', '--port', '0'], process.env, 'npm')
     const port = await readyPort(sandbox)
