@@ -1,14 +1,20 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type JournalFile, openJournalFile } from './aws/journal-file.ts'
 import { StartFailure } from './start-failure.ts'
+
+/** Reports whether a process was killed, but not reaped by its parent, as in many containers. */
+const isZombie = (pid: number): boolean => {
+  const status = `/proc/${pid}/status`
+  return existsSync(status) && /^State:\s+Z/m.test(readFileSync(status, 'utf8'))
+}
 
 const isAlive = (pid: number): boolean => {
   // In containers every process has the same id.
   if (pid === process.pid) return false
   try {
     process.kill(pid, 0)
-    return true
+    return !isZombie(pid)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }

@@ -43,7 +43,7 @@ export const functionVariables = (
     payoutsWaitForFunding: false,
     approvals,
     claimedOperators: true as const,
-    ownHosts: [host],
+    ownHosts: [host, host.replace(/^[^:]+/, 'localhost')],
     errorGuide: errorGuideAt(host),
   }
   const addresses = {

@@ -5,7 +5,7 @@ import { environment } from '../runtime.ts'
  * @param factor times the usual seconds, or its function of the value
  */
 export const ttlCache = <T>(entriesMax: number, factor: number | ((value: T) => number) = 1) => {
-  const entries = new Map<string, { value: T; until: number }>()
+  const entries = new Map<string, { value: T; from: number; until: number }>()
 
   const set = (key: string, value: T, now: Date): void => {
     if (entries.size >= entriesMax) {
@@ -13,7 +13,8 @@ export const ttlCache = <T>(entriesMax: number, factor: number | ((value: T) => 
       if (oldest !== undefined) entries.delete(oldest)
     }
     const times = typeof factor === 'number' ? factor : factor(value)
-    entries.set(key, { value, until: now.getTime() + times * environment.cacheSeconds * 1000 })
+    const from = now.getTime()
+    entries.set(key, { value, from, until: from + times * environment.cacheSeconds * 1000 })
   }
 
   /** Returns the value of a key, and loads it if it is absent or has expired. */
@@ -23,7 +24,9 @@ export const ttlCache = <T>(entriesMax: number, factor: number | ((value: T) => 
     load: () => Promise<L>,
   ): Promise<T | L> => {
     const entry = entries.get(key)
-    if (entry && entry.until > now.getTime()) return entry.value
+    const time = now.getTime()
+    // A clock can go back: a time before the value expires it, too.
+    if (entry && entry.from <= time && time < entry.until) return entry.value
     entries.delete(key)
     const value = await load()
     // Absence is not cached: the object may be created soon, and guesses could fill the cache.

@@ -142,3 +142,11 @@ test.each(rows)('every stage refuses the call `%s`: %s', async (call = '', line 
     expect(await newestChange()).toEqual(before)
   }
 })
+
+test('a sandbox refuses its own address as a webhook, also as localhost', async () => {
+  const { address } = service.sandbox()
+  for (const url of [address, address.replace('127.0.0.1', 'localhost')]) {
+    const refusal = await service.refusal('webhook', 'set', { provider: 'demo', url }, 'local:ama')
+    expect(refusal).toBe('--url: must not name a host of this service')
+  }
+})

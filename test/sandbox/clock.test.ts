@@ -139,6 +139,16 @@ test('a reset restores the seeds and the time of this machine', async () => {
   expect((await service.charge()).reference).not.toBe(reference)
 })
 
+test('a bank that is created after a reset to an earlier time can be charged', async () => {
+  await move({ advance: '1h' })
+  await service.charge()
+  await control('reset')
+  const bank = { bank: 'LATER', name: 'Later Bank', connector: 'sandbox' }
+  await service.call('bank', 'create', bank)
+  const { reference } = await service.charge({ bank_identifier: 'LATER' })
+  expect(await service.show(reference)).toMatchObject({ bank: 'LATER' })
+})
+
 test('a reset leaves no job of the earlier state: its debits, timers and webhooks are gone', async () => {
   await service.call('webhook', 'set', { provider: 'demo', url: receiver.url('/before') })
   const { reference } = await service.charge({ phone_number: SILENT })

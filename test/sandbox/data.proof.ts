@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { printedBy, runScript, type StartedScript, useCommands } from '../support/commands.ts'
@@ -90,6 +90,17 @@ test('an incomplete last line is ignored, and a second sandbox is refused', asyn
   expect(await operate(address, 'provider', 'show', '--provider', 'demo')).toMatchObject({
     id: 'demo',
   })
+})
+
+const seesZombies = test.runIf(existsSync('/proc/self/status'))
+
+seesZombies('a killed sandbox that its parent has not reaped keeps no folder', async () => {
+  // The shell becomes a program that never reaps its child.
+  const parent = start(['-c', 'sleep 0.1 & echo "child $!"; exec sleep 60'], process.env, 'sh')
+  const child = await printedBy(parent, /^child (\d+)$/m)
+  await eventually(() => expect(readFileSync(`/proc/${child}/status`, 'utf8')).toMatch('zombie'))
+  writeFileSync(join(data, 'sandbox.pid'), child)
+  await addressOf(start(words()))
 })
 
 test('a damaged line of the journal gives one line and exit code 1', async () => {
