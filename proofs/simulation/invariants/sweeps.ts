@@ -36,12 +36,13 @@ const passedDebitsAreWhole: Check = (index, report) => {
     const last = entries.findIndex(({ type }) => type === 'completed')
     const completedAt = entries[last]?.at ?? Infinity
     const pass = passes.find(({ reached }) => reached(provider) > completedAt)
-    // A reversed debit is due on its own.
+    // A reversed debit is due on its own, and one that was settled at midnight before the sweep.
     const times = pass ? [pass.startedAt - MINUTE_MS, pass.at] : []
-    const isCompleted = times.every(
-      (at) => changes.findLast((change) => change.at <= at)?.after?.status === 'completed',
-    )
-    if (!pass || !isCompleted) continue
+    const isListed = times.every((at) => {
+      const { status, settledIn } = changes.findLast((change) => change.at <= at)?.after ?? {}
+      return status === 'completed' && settledIn === undefined
+    })
+    if (!pass || !isListed) continue
     for (const [n, { type, at }] of entries.slice(0, last + 1).entries()) {
       const key = `${reference}#${n}`
       const hooks = timeline.during('webhook', provider, at - 2 * setup.skew, pass.at)

@@ -61,7 +61,8 @@ const banks = (deps: Deps): [string, Peer][] => {
   const isLate =
     scenario.faults.has('bank pays late') &&
     !scenario.changes.some(({ verb }) => verb === 'connector remove')
-  const ending = inTurn(scenario.endings.filter((one) => !isLate || one !== 'underway'))
+  const final = scenario.endings.filter((one) => one !== 'underway')
+  const ending = inTurn(isLate || final.length === 0 ? final : scenario.endings)
   const onQuery = () => (isLate && faults.strikes('bank pays late') ? 'underway' : ending())
   return bankNames.flatMap((id) => {
     const bank = newBank({
