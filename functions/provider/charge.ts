@@ -64,7 +64,7 @@ const create = async (call: Call<'charge'>, runtime: Runtime) => {
 const refusalOf: Record<Answer, () => Refusal | undefined> = {
   found: () => undefined,
   none: noAccount,
-  silent: () => retryLater('does not reply'),
+  silent: () => retryLater('does not answer'),
 }
 
 /** Asks the bank for a number that is unknown here. Only then is the client for banks loaded. */
