@@ -8,7 +8,7 @@ import {
   type Refund,
   refundStatuses,
 } from '../../shared/domain/debits/refund.ts'
-import { isHeldBy } from '../../shared/domain/operator/restore.ts'
+import { isHeldBy, type Restore } from '../../shared/domain/operator/restore.ts'
 import type { PayoutResult } from '../../shared/domain/settlement/payout.ts'
 import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
@@ -41,12 +41,9 @@ export const refundCustomer = (runtime: Runtime) =>
     const connector = await findConnector(refund, runtime)
     if (!connector) return rejectUnsent(refund, runtime)
     const isBegun = refund.status === 'processing'
-    const debit = (await findDebit(reference)) ?? { history: [] }
-    // A restore may have undone the record of a refund that the bank has made, or of its reversal.
-    const repeated = isBegun || predatesRestore(debit, restore?.generation)
-    const { query = async () => undefined } = connector
-    const queryRefund = ({ uuid }: Pick<Refund, 'uuid'>) =>
-      query({ ...refund, kind: 'refund', uuid })
+    const repeated = isBegun || (restore !== undefined && (await mayBeUndone(refund, restore)))
+    const queryRefund = async ({ uuid }: Pick<Refund, 'uuid'>) =>
+      connector.query?.({ ...refund, kind: 'refund', uuid })
     const isContradicted = !isBegun && (await findExceptions(reference)).some(blocksRefund)
     if (isContradicted && !(repeated && (await queryRefund(refund)))) {
       return recordFailure(refund, 'the bank reported a failure of the debit', OWN, runtime)
@@ -65,6 +62,10 @@ export const refundCustomer = (runtime: Runtime) =>
     log.info('refund instructed', { reference, bank: begun.bank, repeated, result: result.kind })
     await recordResult(begun, result, runtime)
   })
+
+/** A restore may have undone the record of a refund that the bank has made, or of its reversal. */
+const mayBeUndone = async ({ reference }: Refund, { generation }: Restore): Promise<boolean> =>
+  predatesRestore((await findDebit(reference)) ?? { history: [] }, generation)
 
 /** Returns undefined if the bank has no connector. */
 const findConnector = async ({ bank }: Refund, runtime: Runtime) => {
