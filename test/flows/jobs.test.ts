@@ -155,8 +155,11 @@ test('the sweep queries the bank before it fails a debit whose timers never fire
   expect(history.at(-1).by).toBe('bank:HTB')
 })
 
-/** Expires a debit that another worker fails while the bank replies that it is completed. */
-const expireOvertaken = async () => {
+const expireDebit = (reference: string) =>
+  service.runJob('expire-debit', { reference, phase: 'processing' })
+
+/** Starts a job for a debit that another worker fails while the bank replies that it is completed. */
+const expireOvertaken = async (start: (reference: string) => Promise<unknown> = expireDebit) => {
   const chargedAt = new Date(Date.now() - 700_000)
   const atBank = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
   const processing = moved(pendingDebit({ bank: atBank }, chargedAt), 'processing', chargedAt)
@@ -170,8 +173,8 @@ const expireOvertaken = async () => {
     await writeDebit(moved(processing, 'failed', new Date()))
     return outcome
   })
-  await service.runJob('expire-debit', { reference, phase: 'processing' })
-  expect((await service.show(reference)).status).toBe('failed')
+  await start(reference)
+  await service.until(reference, 'failed')
   return reference
 }
 
@@ -199,6 +202,15 @@ const refuseException = () => {
 }
 
 testInProcess(
+  'a late completion that an expiry of the sweep cannot store is queried again',
+  async () => {
+    refuseException()
+    const reference = await expireOvertaken(() => service.runJob('sweep'))
+    await eventually(() => expectLateCompletion(reference))
+  },
+)
+
+testInProcess(
   'a late completion is queried again until the bank answers, if it could not be stored',
   async () => {
     refuseException()
@@ -214,6 +226,29 @@ testInProcess(
     await expectLateCompletion(reference)
   },
 )
+
+testInProcess('a timeout that the sweep sent is repeated if it cannot be stored', async () => {
+  const chargedAt = new Date(Date.now() - 700_000)
+  const processing = moved(pendingDebit({}, chargedAt), 'processing', chargedAt)
+  const { reference, provider } = processing.facts
+  await writeDebit(processing, {
+    byStatus: keys.debits(provider, 'open'),
+    ...dueAttributes(keys.debit(reference), chargedAt),
+  })
+  let isRefused = false
+  refuseCalls(({ constructor: { name }, input }) => {
+    const text = JSON.stringify(input)
+    const isExpiry = [reference, 'history'].every((part) => text.includes(part))
+    if (isRefused || !isExpiry || !/^(?:Update|TransactWrite)/.test(name)) return undefined
+    isRefused = true
+    return new Error('No timeout is written')
+  })
+  onTestFinished(() => refuseCalls(() => undefined))
+  await service.runJob('sweep')
+  const { history } = await service.until(reference, 'failed')
+  expect(isRefused).toBe(true)
+  expect(history.at(-1).by).toBe('job:expire-debit')
+})
 
 test('the sweep continues an abandoned build, also when its stream record was lost', async () => {
   for (const isContinued of [true, false]) {

@@ -113,7 +113,9 @@ test.each<[string, string, () => void]>([
   insert({ ...keys.connector(gcb.identifier), url: 'https://bank.test', secret })
   prepare()
   const { reference } = followed().facts
-  await take(expireDebit(still({ now: () => NOON })), 'expiries', { reference, phase: 'approval' })
+  const body = { reference, phase: 'approval' }
+  const done = { batchItemFailures: [] }
+  expect(await take(expireDebit(still({ now: () => NOON })), 'expiries', body)).toEqual(done)
   expect(await findDebit(reference)).toMatchObject({
     status: 'failed',
     history: expect.arrayContaining([

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { expireDebit } from '../../functions/jobs/expire-debit.ts'
 import { sweep } from '../../functions/jobs/sweep.ts'
 import { manageWebhook } from '../../functions/operator/manage-webhook.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
@@ -7,6 +8,7 @@ import { debitLine } from '../../shared/domain/settlement/line.ts'
 import { secondsAfter } from '../../shared/domain/time.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { addLines } from '../../shared/store/settlement/lines.ts'
@@ -133,6 +135,9 @@ test('the timeout of an open debit whose deadline has passed is sent in the run 
   const body = { reference, phase: 'approval' }
   expect(await run(NOON)).toEqual([])
   expect(await run(inSeconds(60))).toMatchObject([{ queue: 'expiries', body }])
+  await take(expireDebit(still({ now: () => inSeconds(60) })), 'expiries', body)
+  expect(await findDebit(reference)).toMatchObject({ status: 'failed' })
+  expect(await read<Item>(keys.debit(reference))).toMatchObject({ byStatus: 'demo#failed' })
 })
 
 test('a debit that was charged in the last two minutes is not submitted again', async () => {
