@@ -150,6 +150,7 @@ export type RunSetup = StageSettings & {
   endedAt: number
   /** Whether the scenario has neither faults nor crashes. */
   isHealthy: boolean
+  hasSmallSizes: boolean
   /** Whether each query of a bank arrives. */
   isQueried: boolean
   /** The largest clock offset of an invocation, in milliseconds. */

@@ -170,7 +170,7 @@ const LATEST_MS: Partial<Record<Observations['strikes'][number]['name'], number>
 
 /** Returns the longest delay of an index in the run. */
 const indexDelay = ({ observations: { strikes } }: ObservationIndex): number =>
-  Math.max(0, ...strikes.map(({ name }) => LATEST_MS[name] ?? 0))
+  strikes.reduce((longest, { name }) => Math.max(longest, LATEST_MS[name] ?? 0), 0)
 
 const placeOf = ({ createdAt, item }: DebitHistory): string =>
   `${new Date(createdAt).toISOString()}#${item.reference}`

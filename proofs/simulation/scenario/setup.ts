@@ -30,6 +30,7 @@ export const setupOf = (scenario: Scenario): RunSetup => {
     healedAt: healAt,
     endedAt: endAt,
     isHealthy: faults.size === 0 && crashes.length === 0 && !losses,
+    hasSmallSizes: seedOfSizes(scenario) !== undefined,
     isQueried: !UNQUERIED.some((name) => faults.has(name)),
     skew,
     staleMs: Math.max(0, cacheSeconds) * 1000 + 2 * skew,
