@@ -15,6 +15,8 @@ const APPROVAL_MS = 5 * MINUTE_MS
 const SCHEDULER_MS = MINUTE_MS
 /** One sweep ran while the faults stopped, a late index misled one, and one finds the debit. */
 const SWEEPS_MS = 3 * MINUTE_MS
+/** A sweep with small sizes has time for a tenth of what has waited. */
+const SMALL_SWEEPS_MS = 10 * MINUTE_MS
 
 const typeIs =
   (expected: DebitEventName) =>
@@ -23,12 +25,13 @@ const typeIs =
 
 /** Returns the latest end: the processing timeout and a late timer; after faults, the sweeps as well. */
 const endsBy = ({ createdAt, item }: DebitHistory, index: ObservationIndex): number => {
-  const { isHealthy, isRepaired, healedAt, skew } = index.setup
+  const { isHealthy, isRepaired, hasSmallSizes, healedAt, skew } = index.setup
   // A restore holds the timeouts, and the repair follows debits that the sweep has missed.
   const releasedAt = releaseOf(index.operatorCalls, item.provider)?.at
   if (isRepaired || releasedAt) return Math.max(createdAt, healedAt, releasedAt ?? 0) + HOUR_MS
   const withoutFaults = createdAt + PROCESSING_MS + SCHEDULER_MS + 2 * skew
-  return isHealthy ? withoutFaults : Math.max(withoutFaults, healedAt) + SWEEPS_MS
+  const sweeps = hasSmallSizes ? SMALL_SWEEPS_MS : SWEEPS_MS
+  return isHealthy ? withoutFaults : Math.max(withoutFaults, healedAt) + sweeps
 }
 
 const debitsEndInTime = eachDebit((debit, index) => {
