@@ -171,15 +171,24 @@ const GRACE_MS = 2 * MINUTE_MS
 
 /** Each repair by the sweep follows a fault that lost this work, and is not hasty. */
 const repairsAreExplained: Check = (index, report) => {
-  const { observations, events, setup } = index
+  const { observations, events, setup, timeline } = index
   const isLost = losses(observations)
+  /** By clocks that differ, an event can follow a webhook that its first attempt did not find. */
+  const mayPrecedeWebhook = (key: string): boolean => {
+    const { provider, type, writtenAt } = events.get(key) ?? {}
+    if (!provider || !type || !writtenAt) return false
+    const [from, until] = [writtenAt - 2 * setup.skew, writtenAt + 2 * setup.skew]
+    return !timeline
+      .during('webhook', provider, from, until)
+      .every((one) => isSubscribed(one, type))
+  }
   for (const { at, work, about, subjects, event = '' } of isDrawn(observations)
     ? repairsIn(index)
     : []) {
     const age = at - (events.get(event)?.writtenAt ?? 0)
     if (age < GRACE_MS - setup.skew) report(event, `was repaired after ${age} ms`)
     const when = new Date(at).toISOString()
-    if (!isLost(work, subjects, at))
+    if (!isLost(work, subjects, at) && !(work === 'webhooks' && mayPrecedeWebhook(event)))
       report(about, `${work} were repaired by the sweep at ${when}, but lost by no fault`)
   }
 }
