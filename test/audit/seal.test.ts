@@ -7,8 +7,6 @@ import { type Day, dayAfter } from '../../shared/domain/time.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { decideApproval, putApproval } from '../../shared/store/operator/approvals.ts'
 import { putChange } from '../../shared/store/operator/changes.ts'
-import { changeRestore } from '../../shared/store/operator/restores.ts'
-import { noWrites } from '../../shared/store/settings.ts'
 import { putFunding } from '../../shared/store/settlement/funding.ts'
 import { table, tableName } from '../../shared/store/table.ts'
 import {
@@ -23,6 +21,7 @@ import {
   TOMORROW,
 } from '../reconciliation/one-day.ts'
 import { gcb, still } from '../support/examples.ts'
+import { storeRestore } from '../support/settings.ts'
 import { rewrite, seal, useSealedWorld, verified } from './sealed-world.ts'
 
 /** The sealed audit of days (docs/audit.md). */
@@ -173,8 +172,7 @@ test('the chain continues after a restore with its generation, and lost records 
   await table.send(
     new DeleteCommand({ TableName: tableName(), Key: changeKey(TODAY, '10:00:00', 'c-2') }),
   )
-  const restore = { generation: 2, begunAt: at(DAY_AFTER, '09:00:00'), by: 'ama', released: [] }
-  await changeRestore(() => ({ ...restore, releasedAt: null }), noWrites, still())
+  await storeRestore(2, { begunAt: at(DAY_AFTER, '09:00:00') })
   await seal(THIRD)
   expect(contentOf(THIRD)).toMatchObject({ generation: 2, previous: { day: DAY_AFTER } })
   expect(await verified(TODAY, THIRD)).toMatchObject({ [TODAY]: 'ok', [THIRD]: 'ok' })
