@@ -16,13 +16,13 @@ export type Scenario = ScenarioSummary & {
   play: (control: Control, reference: string | undefined) => Promise<ScenarioResult>
 }
 
-type Row = readonly [act: (play: Play) => Promise<ScenarioResult>, description: string]
+type ScenarioRow = readonly [act: (play: Play) => Promise<ScenarioResult>, description: string]
 
 /** By their names. */
-const rows: Record<string, Row> = {
+const rows: Record<string, ScenarioRow> = {
   completed: [outcomes.complete, 'The bank reports that it debited the customer.'],
   ...Object.fromEntries(
-    failureCodes.map((code): [string, Row] => [
+    failureCodes.map((code): [string, ScenarioRow] => [
       `failed-${code.replaceAll('_', '-')}`,
       [outcomes.failWith(code), `The bank reports a failure, which the provider reads as ${code}.`],
     ]),
