@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { consoleHandler } from '../../console/server/handler.ts'
 import { close, listen } from '../../sandbox/local-server.ts'
 import { eventually } from '../support/eventually.ts'
@@ -151,18 +151,15 @@ test('a stage whose credentials have expired replies with the reason, and has it
     void serve({ ...target, pathname: request.url ?? '' }, request, response)
   })
   const stage = `http://127.0.0.1:${await listen(server)}`
-  try {
-    const reply = await fetch(`${stage}/console/settings`)
-    expect(reply.status).toBe(502)
-    expect(await reply.json()).toMatchObject({
-      error: { message: 'The AWS credentials have expired' },
-    })
-    const icons = [at('/console/icon.svg'), `${stage}/console/icon.svg`]
-    const [own, other] = await Promise.all(icons.map(async (url) => (await fetch(url)).text()))
-    expect(own).not.toBe(other)
-  } finally {
-    await close(server)
-  }
+  onTestFinished(() => close(server))
+  const reply = await fetch(`${stage}/console/settings`)
+  expect(reply.status).toBe(502)
+  expect(await reply.json()).toMatchObject({
+    error: { message: 'The AWS credentials have expired' },
+  })
+  const icons = [at('/console/icon.svg'), `${stage}/console/icon.svg`]
+  const [own, other] = await Promise.all(icons.map(async (url) => (await fetch(url)).text()))
+  expect(own).not.toBe(other)
 })
 
 test('a request has the time of the service', async () => {

@@ -11,7 +11,7 @@ const PREFIX = `debit-collection-${STAGE}-`
 const ACCOUNT = 'eu-west-1:000000000000'
 
 /** Properties of the stage that a test changes. */
-type StageState = {
+export type StageState = {
   eventSources: 'Enabled' | 'Disabled'
   deadLetters: number
   /** Unconfirmed subscriptions of the two topics' addresses. */
