@@ -3,7 +3,7 @@ import { dayOf } from '../../shared/domain/time.ts'
 import { FAILS_AT_ONCE } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { rowsOf, useConsole } from './console.ts'
+import { call, rowsOf, useConsole } from './console.ts'
 
 /** The console's approvals, in Chromium. */
 
@@ -22,10 +22,7 @@ test('a reversal waits for a second operator, who sees amount and parties', asyn
   expect(await legibilityFindings(page)).toEqual([])
   const reference = await completed()
   await page.goto(`${service.sandbox().address}/console#/debit/${reference}`)
-  await page.getByRole('button', { name: 'Reverse' }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Reason').fill('Dispute')
-  await dialog.getByRole('button', { name: 'Reverse' }).click()
+  await call(page, 'Reverse', { Reason: 'Dispute' })
   await page.getByText('waits for a second operator').waitFor()
   await page.getByRole('link', { name: 'Reverse: requested' }).waitFor()
   expect(await page.getByRole('button', { name: 'Reverse' }).count()).toBe(0)
@@ -34,6 +31,7 @@ test('a reversal waits for a second operator, who sees amount and parties', asyn
   await row.getByText('pending').waitFor()
   expect(await legibilityFindings(page)).toEqual([])
   await row.getByRole('button', { name: 'Grant' }).click()
+  const dialog = page.getByRole('dialog')
   await dialog.getByText('100.00 GHS').waitFor()
   await dialog.locator('dd', { hasText: /^demo$/ }).waitFor()
   await dialog.getByText(/customer \+233\*+4567 at GCB/).waitFor()
@@ -44,8 +42,7 @@ test('a reversal waits for a second operator, who sees amount and parties', asyn
   await page.keyboard.press('Escape')
   await page.getByLabel('Act as operator').fill('kofi')
   await page.getByLabel('Act as operator').press('Enter')
-  await row.getByRole('button', { name: 'Grant' }).click()
-  await dialog.getByRole('button', { name: 'Grant' }).click()
+  await call(row, 'Grant')
   await row.getByText('granted').waitFor()
   await row.getByText('local:kofi').waitFor()
   expect((await service.show(reference)).status).toBe('reversed')
@@ -57,10 +54,7 @@ test('a denied request shows its reason and runs nothing', async () => {
   await service.call('debit', 'reverse', options, 'local:ama')
   const page = await openScreen('approvals?status=pending')
   const row = rowsOf(page, 'Requests').filter({ hasText: reference })
-  await row.getByRole('button', { name: 'Deny' }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Reason').fill('Wrong debit')
-  await dialog.getByRole('button', { name: 'Deny' }).click()
+  await call(row, 'Deny', { Reason: 'Wrong debit' })
   await page.getByText('No request matches these filters').waitFor()
   await page.getByLabel('Status').selectOption('denied')
   await row.getByText('Wrong debit').waitFor()

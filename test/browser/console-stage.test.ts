@@ -3,7 +3,7 @@ import { healthy } from '../commands/smoke/stage-endpoint.ts'
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { useBrowser } from './browser.ts'
-import { useStage } from './console.ts'
+import { fill, useStage } from './console.ts'
 
 /** `console --stage`, in Chromium, with a stage whose functions are those of a sandbox. */
 
@@ -19,8 +19,7 @@ test('a stage asks for a confirmation before money moves, and records the caller
   await page.getByRole('button', { name: 'Bank: completed' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('proof of money, on the stage sandbox').waitFor()
-  await dialog.getByLabel('Bank reference').fill('GCB-4711')
-  await dialog.getByLabel('Reason').fill('Statement of 21 November')
+  await fill(page, { 'Bank reference': 'GCB-4711', Reason: 'Statement of 21 November' })
   expect((await service.show(reference)).status).toBe('processing')
   await dialog.getByRole('button', { name: 'Bank: completed' }).click()
   await page.getByText('operator:arn:aws:iam::000000000000:user/ama').waitFor()
