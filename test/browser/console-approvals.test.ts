@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { dayOf } from '../../shared/domain/time.ts'
-import { FAILS_AT_ONCE } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
 import { call, rowsOf, useConsole } from './console.ts'
@@ -62,8 +61,7 @@ test('a denied request shows its reason and runs nothing', async () => {
 })
 
 test('a call about many shows its count, sum and digest, and names no debit', async () => {
-  const { uuid } = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
-  await service.report(uuid, { status: 'completed', bank_reference: 'GCB-0001' })
+  await service.chargeCompletedLate()
   const day = dayOf(service.sandbox().control.clock.now())
   const selection = { kind: 'late_completion', bank: 'GCB', from: day, to: day }
   const { approval } = await service.call('exception', 'refund', selection, 'local:ama')
@@ -78,8 +76,7 @@ test('a call about many shows its count, sum and digest, and names no debit', as
 })
 
 test('the refund of a late completion is granted with its bank as the payer', async () => {
-  const { reference, uuid } = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
-  await service.report(uuid, { status: 'completed', bank_reference: 'GCB-0002' })
+  const { reference } = await service.chargeCompletedLate()
   await service.call('exception', 'refund', { reference }, 'local:ama')
   const page = await openScreen('approvals?status=pending')
   await rowsOf(page, 'Requests')

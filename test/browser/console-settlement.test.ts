@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
 import { call, rowsOf, submit, useConsole } from './console.ts'
@@ -12,12 +11,7 @@ import { call, rowsOf, submit, useConsole } from './console.ts'
 const service = useService()
 const { openScreen, problems, problemsAtEnd } = useConsole(service)
 
-const complete = async () => {
-  const { reference, uuid } = await service.charge({ phone_number: SILENT })
-  const report = { status: 'completed', bank_reference: `B-${reference}` }
-  expect((await service.report(uuid, report)).status).toBe(200)
-  return reference
-}
+const complete = async (): Promise<string> => (await service.chargeCompleted()).reference
 
 const play = async (scenario: string): Promise<Shown> => {
   const address = `${service.sandbox().address}/sandbox/scenarios/${scenario}`
