@@ -1,5 +1,5 @@
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
@@ -206,18 +206,14 @@ test('a secret of a request is neither shown nor stored in plain text, and reach
   const options = { bank: 'FBL', ...connector, 'connector-secret': secret }
   const id = await request('bank', 'update', options)
   expect((await show(id)).options).toMatchObject({ 'connector-secret': '-' })
-  const { Items } = await table.send(new ScanCommand({ TableName: tableName() }))
-  expect(JSON.stringify(Items)).toContain(id)
+  const items = await service.items()
+  expect(JSON.stringify(items)).toContain(id)
   const lists = [await call('approval', 'list'), await call('change', 'list', { limit: '1000' })]
-  const visible = [Items, lists, await grant(id), service.lines]
+  const visible = [items, lists, await grant(id), service.lines]
   expect(JSON.stringify(visible)).not.toContain(secret)
   expect((await findConnectorSettings('FBL' as never))?.secret).toBe(secret)
 })
 
-const itemsIn = async () => {
-  const { Items = [] } = await table.send(new ScanCommand({ TableName: tableName() }))
-  return Items
-}
 const PERSONAL = ['name', 'phone', 'account-number'] as const
 
 describe('a request about a customer', () => {
@@ -228,7 +224,7 @@ describe('a request about a customer', () => {
   const requestLink = (digits: string) => request('customer', 'link', link(digits))
   /** Returns the items with a personal text of the request. */
   const plainItems = async (digits: string) =>
-    (await itemsIn()).filter((item) => {
+    (await service.items()).filter((item) => {
       const texts = PERSONAL.map((name) => link(digits)[name])
       return texts.some((text) => JSON.stringify(item).includes(text))
     })

@@ -4,7 +4,7 @@ import {
   SecretsManagerClient,
   UpdateSecretVersionStageCommand,
 } from '@aws-sdk/client-secrets-manager'
-import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import { log } from '../../shared/log.ts'
@@ -73,10 +73,8 @@ const reseal = () => service.call('secret', 'reseal')
 
 /** The versions that the sealed texts of the table name. */
 const versionsInTable = async (): Promise<string[]> => {
-  const { Items } = await table.send(new ScanCommand({ TableName: tableName() }))
-  return [...JSON.stringify(Items).matchAll(/"([\w-]{36}):[A-Za-z0-9+/=]{40,}"/g)].map(
-    ([, version = '']) => version,
-  )
+  const text = JSON.stringify(await service.items())
+  return [...text.matchAll(/"([\w-]{36}):[A-Za-z0-9+/=]{40,}"/g)].map(([, version = '']) => version)
 }
 
 const signedRequest = async (key = RS) =>

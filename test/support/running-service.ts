@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, afterEach, beforeAll, inject, test, vi } from 'vitest'
 import { bundleFile } from '../../infra/bundles/build.ts'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
@@ -7,6 +8,7 @@ import { openGateway } from '../../sandbox/gateway.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
+import { table, tableName } from '../../shared/store/table.ts'
 import { type Exchange, holdToContract } from './contract.ts'
 import { eventually } from './eventually.ts'
 import { CHARGE, callbackPath, chargeBody, FAILS_AT_ONCE, SILENT } from './requests.ts'
@@ -190,6 +192,9 @@ export const useService = ({
       const reply = await operate('exception', 'show', { reference })
       return 'error' in reply ? [] : (reply.result as Shown[])
     },
+    /** Returns every item of the table. */
+    items: async (): Promise<Shown[]> =>
+      (await table.send(new ScanCommand({ TableName: tableName() }))).Items ?? [],
     /** Returns the newest change record of an object. */
     changeOf: async (target: string): Promise<Shown> =>
       (await call('change', 'list')).find((change: Shown) => change.target === target),
