@@ -1,7 +1,6 @@
 import type { ScenarioResult, ScenarioSummary } from '../../console/server/backend.ts'
 import { failureCodes } from '../../shared/domain/banks/failure-code.ts'
 import type { Control } from '../control/control.ts'
-import * as outage from './bank-outage.ts'
 import * as exceptions from './exceptions.ts'
 import * as outcomes from './outcomes.ts'
 import { newPlay, type Play } from './play.ts'
@@ -32,7 +31,7 @@ const rows: Record<string, ScenarioRow> = {
     'The bank accepts a debit and never reports it; the debit stays processing until its timeout.',
   ],
   bank_outage: [
-    outage.breakDown,
+    outcomes.breakDown,
     'A bank is down, a debit waits, and the bank gets it when it replies again. Moves the clock.',
   ],
   'timeout-before-approval': [
