@@ -205,14 +205,9 @@ testInProcess.each([
     for (const Item of [{ ...toDebitItem(reversed), entity: 'restored' }, refund]) {
       await table.send(new PutCommand({ TableName: tableName(), Item }))
     }
+    const of = { reference, provider: provider.id as never, bank: 'HTB' as never }
     await putException({
-      ...{
-        reference,
-        kind: 'contradiction',
-        at,
-        provider: provider.id as never,
-        bank: 'HTB' as never,
-      },
+      ...{ ...of, kind: 'contradiction', at },
       ...{ amount, by: 'bank:HTB', requestId: 'r-1', report: '{"status":"failed"}' },
     })
     const { uuid: own } = reversalRefund(reversed)

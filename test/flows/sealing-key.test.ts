@@ -212,23 +212,17 @@ describe('while the sealing key is lost', () => {
   )
 
   const connected = { connector: 'http', 'connector-url': 'http://127.0.0.1:9/debits' }
+  const newSecret = { secret: expect.stringMatching(/^whsec_/) }
+  const newConnectorSecret = { connector_secret: expect.any(String) }
   const verbs: [string, Record<string, string>, object][] = [
-    [
-      'webhook set',
-      { url: 'http://127.0.0.1:9/new' },
-      { secret: expect.stringMatching(/^whsec_/) },
-    ],
-    ['webhook rotate-secret', {}, { secret: expect.stringMatching(/^whsec_/) }],
+    ['webhook set', { url: 'http://127.0.0.1:9/new' }, newSecret],
+    ['webhook rotate-secret', {}, newSecret],
     ['webhook remove', {}, { removed: true }],
     ['provider update', { 'request-secret': 'rs_new_secret_of_a_test' }, { signs_requests: true }],
     ['provider update', { 'request-secret': 'none' }, { signs_requests: false }],
     ['provider rotate-request-secret', {}, { previous_until: null }],
     ['connector set', { 'connector-secret': 'cs_new_secret_of_a_test' }, { connector: 'http' }],
-    [
-      'connector set',
-      { 'connector-url': 'http://127.0.0.1:9/new' },
-      { connector_secret: expect.any(String) },
-    ],
+    ['connector set', { 'connector-url': 'http://127.0.0.1:9/new' }, newConnectorSecret],
     ['connector remove', {}, { connector: 'none' }],
     ['bank update', { 'connector-secret': 'cs_new_secret_of_a_test' }, { status: 'live' }],
     ['bank disable', {}, { status: 'inactive' }],
