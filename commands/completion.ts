@@ -63,15 +63,15 @@ const scripts: Record<string, typeof bash> = { bash, zsh, fish }
 
 /**
  * Returns the script that a shell evaluates; undefined for another shell.
- * @param commands the words and options of each command that is not a noun
+ * @param commands the summary, and the words and options, of each command that is not a noun
  */
 export const completionOf = (
   shell: string,
   words: readonly string[],
-  commands: Record<string, { words: string }>,
+  commands: Record<string, readonly [summary: string, words: string, ...others: unknown[]]>,
 ): string | undefined => {
-  const rows = Object.entries(commands).map(([name, command]) => {
-    const own = [...(names[name] ?? []), ...command.words.split(' '), '--help']
+  const rows = Object.entries(commands).map(([name, [, options]]) => {
+    const own = [...(names[name] ?? []), ...options.split(' '), '--help']
     return { after: [name], next: own }
   })
   return Object.hasOwn(scripts, shell) ? scripts[shell]?.(words, [...nounRows, ...rows]) : undefined

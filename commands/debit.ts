@@ -5,92 +5,67 @@ import { commandLine, misuse, printAndExit, unknownWord } from './terminal/argum
 
 /** `debit COMMAND`: all commands of the service, also in the packed tarball (commands/pack.ts). */
 
-type CommandRow = {
-  summary: string
+type CommandRow = readonly [
+  summary: string,
   /** The words and options that shells complete. */
-  words: string
-  run: () => Promise<unknown>
-}
-
-const commands: Record<string, CommandRow> = {
-  sandbox: {
-    summary: 'runs the service on this machine',
-    words:
-      '--port --data --time-scale --approvals --bundles --host --names --webhook-hosts --verbose',
-    run: () => import('./sandbox.ts'),
-  },
-  console: {
-    summary: 'serves the console of a stage',
-    words: '--stage --port',
-    run: () => import('./console.ts'),
-  },
-  listen: {
-    summary: 'receives and verifies webhooks',
-    words:
-      '--port --register --sandbox --secret --events --print --json --forward-to --slow --fail --times',
-    run: () => import('./listen.ts'),
-  },
-  trigger: {
-    summary: 'plays a scenario in a sandbox',
-    words: '--debit --port',
-    run: () => import('./trigger.ts'),
-  },
-  clock: {
-    summary: 'moves the clock of a sandbox',
-    words: 'show advance to freeze run --port',
-    run: () => import('./clock.ts'),
-  },
-  fixtures: {
-    summary: 'applies a file of calls to a sandbox',
-    words: 'apply --port',
-    run: () => import('./fixtures.ts'),
-  },
-  invoke: {
-    summary: 'invokes a function of a sandbox',
-    words: '--port',
-    run: () => import('./invoke.ts'),
-  },
-  'bank-check': {
-    summary: 'checks a bank against the protocol',
-    words: '--url --secret --skip --account --phone',
-    run: () => import('./bank-check.ts'),
-  },
-  'restore-check': {
-    summary: 'rebuilds the books from a copy of the table',
-    words: '--from --on --days',
-    run: () => import('./restore-check.ts'),
-  },
-  'restore-drill': {
-    summary: 'restores a copy of the table of a stage, checks and removes it',
-    words: '--stage --at --days --remove',
-    run: () => import('./restore-drill.ts'),
-  },
-  smoke: {
-    summary: 'checks a stage or a sandbox',
-    words: '--stage --port --api --receiver --keep',
-    run: () => import('./smoke.ts'),
-  },
-  operator: {
-    summary: 'calls an operator verb: NOUN VERB',
-    words: Object.keys(nouns).join(' '),
-    run: () => import('./operator.ts'),
-  },
-}
+  words: string,
+  run?: () => Promise<unknown>,
+]
 
 const shells = ['bash', 'zsh', 'fish']
 
-const others = {
-  completion: {
-    summary: `prints the completion of a shell: ${shells.join(', ')}`,
-    words: shells.join(' '),
-  },
-  help: { summary: 'prints this help', words: '' },
+const commands: Record<string, CommandRow> = {
+  sandbox: [
+    'runs the service on this machine',
+    '--port --data --time-scale --approvals --bundles --host --names --webhook-hosts --verbose',
+    () => import('./sandbox.ts'),
+  ],
+  console: ['serves the console of a stage', '--stage --port', () => import('./console.ts')],
+  listen: [
+    'receives and verifies webhooks',
+    '--port --register --sandbox --secret --events --print --json --forward-to --slow --fail --times',
+    () => import('./listen.ts'),
+  ],
+  trigger: ['plays a scenario in a sandbox', '--debit --port', () => import('./trigger.ts')],
+  clock: [
+    'moves the clock of a sandbox',
+    'show advance to freeze run --port',
+    () => import('./clock.ts'),
+  ],
+  fixtures: ['applies a file of calls to a sandbox', 'apply --port', () => import('./fixtures.ts')],
+  invoke: ['invokes a function of a sandbox', '--port', () => import('./invoke.ts')],
+  'bank-check': [
+    'checks a bank against the protocol',
+    '--url --secret --skip --account --phone',
+    () => import('./bank-check.ts'),
+  ],
+  'restore-check': [
+    'rebuilds the books from a copy of the table',
+    '--from --on --days',
+    () => import('./restore-check.ts'),
+  ],
+  'restore-drill': [
+    'restores a copy of the table of a stage, checks and removes it',
+    '--stage --at --days --remove',
+    () => import('./restore-drill.ts'),
+  ],
+  smoke: [
+    'checks a stage or a sandbox',
+    '--stage --port --api --receiver --keep',
+    () => import('./smoke.ts'),
+  ],
+  operator: [
+    'calls an operator verb: NOUN VERB',
+    Object.keys(nouns).join(' '),
+    () => import('./operator.ts'),
+  ],
+  completion: [`prints the completion of a shell: ${shells.join(', ')}`, shells.join(' ')],
+  help: ['prints this help', ''],
 }
 
-const rowsOf = (rows: Record<string, { summary: string }>): string =>
-  Object.entries(rows)
-    .map(([word, { summary }]) => `  ${word.padEnd(15)} ${summary}\n`)
-    .join('')
+const lineOf = (word: string, summary: string): string => `  ${word.padEnd(15)} ${summary}\n`
+const commandLines = Object.entries(commands).map(([word, [summary]]) => lineOf(word, summary))
+const nounLines = Object.entries(nouns).map(([word, { summary }]) => lineOf(word, summary))
 
 const scripts = Object.keys(manifest.scripts).filter((name) => name in commands)
 
@@ -105,9 +80,9 @@ const scriptsHelp = (): string =>
 const help = (): string => `usage: ${commandLine('').trim()} COMMAND [options]
 
 Commands:
-${rowsOf({ ...commands, ...others })}
+${commandLines.join('')}
 Nouns of operators, followed by a verb:
-${rowsOf(nouns)}
+${nounLines.join('')}
 --help after a command, a noun or a verb prints its options.
 ${scriptsHelp()}`
 
@@ -128,22 +103,23 @@ const ancestors = (): string => {
 const origin = ancestors()
 const endWithParent = () => ancestors() !== origin && process.kill(process.pid, 'SIGTERM')
 if (process.env.npm_lifecycle_event === 'npx') setInterval(endWithParent, 500).unref()
-const words = [...Object.keys({ ...commands, ...others, ...nouns }), 'reconcile']
+const words = [...Object.keys({ ...commands, ...nouns }), 'reconcile']
 if (word === '' || word === 'help' || word === '--help' || word === '-h') printAndExit(help())
 if (word === '--version' || word === '-v') printAndExit(`${manifest.version}\n`)
 if (word === 'completion') {
   const [shell = '', ...extra] = process.argv.slice(3)
+  const [summary] = commands.completion ?? []
   const usage = `usage: ${commandLine('completion')} ${shells.join(' | ')}`
-  if (shell === '--help' || shell === '-h')
-    printAndExit(`${others.completion.summary}\n\n${usage}\n`)
+  if (shell === '--help' || shell === '-h') printAndExit(`${summary}\n\n${usage}\n`)
   if (shell === '' || extra.length > 0) misuse(usage)
   const { completionOf } = await import('./completion.ts')
-  const script = completionOf(shell, words, { ...commands, ...others })
+  const script = completionOf(shell, words, commands)
   printAndExit(script ?? misuse(`unknown shell ${shell}; known: ${shells.join(', ')}`))
 }
 if (Object.hasOwn(commands, word)) {
   process.argv.splice(2, 1)
-  await commands[word]?.run()
+  const [, , run] = commands[word] ?? []
+  await run?.()
   // Short forms of the operator command.
 } else if (Object.hasOwn(nouns, word) || word === 'reconcile') {
   await import('./operator.ts')

@@ -86,7 +86,7 @@ export const createObjects = async (creation: Creation): Promise<Objects> => {
     'settlement-name': `Smoke test ${suffix}`,
   }
   const signingProvider = `${provider}-signing`
-  const [token, signingToken, bankToken, hasCustomer] = await settleAll([
+  const [token, signingToken, bankToken = '', hasCustomer] = await settleAll([
     createProvider(provider, settlement),
     createProvider(signingProvider, { 'request-secret': secret }),
     issueToken({ bank }, creation),
@@ -99,16 +99,7 @@ export const createObjects = async (creation: Creation): Promise<Objects> => {
   ])
   if (!token || !signingToken) throw new Mismatch('a token of a provider', 'a request')
   const signing = { provider: signingProvider, secret, token: signingToken }
-  return {
-    bank,
-    provider,
-    signing,
-    phone,
-    token,
-    bankToken: bankToken ?? '',
-    hasCustomer,
-    movesMoney,
-  }
+  return { bank, provider, signing, phone, token, bankToken, hasCustomer, movesMoney }
 }
 
 type Requested = { approval: { id: string } }

@@ -1,7 +1,6 @@
 import type { ScenarioResult, ScenarioSummary } from '../../console/server/backend.ts'
 import { failureCodes } from '../../shared/domain/banks/failure-code.ts'
 import type { Control } from '../control/control.ts'
-import * as outage from './bank-outage.ts'
 import * as exceptions from './exceptions.ts'
 import * as outcomes from './outcomes.ts'
 import { newPlay, type Play } from './play.ts'
@@ -16,98 +15,83 @@ export type Scenario = ScenarioSummary & {
   play: (control: Control, reference: string | undefined) => Promise<ScenarioResult>
 }
 
-const scenario = (
-  name: string,
-  description: string,
-  act: (play: Play) => Promise<ScenarioResult>,
-): Scenario => ({
-  name,
-  description,
-  play: (control, reference) => act(newPlay(control, name, reference)),
-})
+type ScenarioRow = readonly [act: (play: Play) => Promise<ScenarioResult>, description: string]
 
-export const scenarios: readonly Scenario[] = [
-  scenario('completed', 'The bank reports that it debited the customer.', outcomes.complete),
-  ...failureCodes.map((code) =>
-    scenario(
+/** By their names. */
+const rows: Record<string, ScenarioRow> = {
+  completed: [outcomes.complete, 'The bank reports that it debited the customer.'],
+  ...Object.fromEntries(
+    failureCodes.map((code): [string, ScenarioRow] => [
       `failed-${code.replaceAll('_', '-')}`,
-      `The bank reports a failure, which the provider reads as ${code}.`,
-      outcomes.failWith(code),
-    ),
+      [outcomes.failWith(code), `The bank reports a failure, which the provider reads as ${code}.`],
+    ]),
   ),
-  scenario(
-    'silent-bank',
-    'The bank accepts a debit and never reports it; the debit stays processing until its timeout.',
+  'silent-bank': [
     outcomes.staySilent,
-  ),
-  scenario(
-    'bank_outage',
+    'The bank accepts a debit and never reports it; the debit stays processing until its timeout.',
+  ],
+  bank_outage: [
+    outcomes.breakDown,
     'A bank is down, a debit waits, and the bank gets it when it replies again. Moves the clock.',
-    outage.breakDown,
-  ),
-  scenario(
-    'timeout-before-approval',
-    'The customer does not approve: the debit fails after five minutes. Moves the clock.',
+  ],
+  'timeout-before-approval': [
     outcomes.timeOutBeforeApproval,
-  ),
-  scenario(
-    'timeout-after-approval',
-    'The customer approves, the bank is silent: the debit fails after ten minutes. Moves the clock.',
+    'The customer does not approve: the debit fails after five minutes. Moves the clock.',
+  ],
+  'timeout-after-approval': [
     outcomes.timeOutAfterApproval,
-  ),
-  scenario(
-    'late-completion',
-    'The bank reports completed after the debit failed: an exception is open.',
+    'The customer approves, the bank is silent: the debit fails after ten minutes. Moves the clock.',
+  ],
+  'late-completion': [
     exceptions.completeLate,
-  ),
-  scenario(
-    'contradiction',
-    'The bank reports failed after the debit was completed: an exception is open.',
+    'The bank reports completed after the debit failed: an exception is open.',
+  ],
+  contradiction: [
     exceptions.contradict,
-  ),
-  scenario(
-    'refused-report',
-    'The service rejects a malformed report: the debit stays open, and so does an exception.',
+    'The bank reports failed after the debit was completed: an exception is open.',
+  ],
+  'refused-report': [
     exceptions.refuseReport,
-  ),
-  scenario(
-    'reversed-and-refunded',
-    'An operator reverses a completed debit, and the bank refunds the customer.',
+    'The service rejects a malformed report: the debit stays open, and so does an exception.',
+  ],
+  'reversed-and-refunded': [
     refunds.refund,
-  ),
-  scenario(
-    'refund-rejected',
-    'The bank rejects the refund of a reversed debit: an exception is open.',
+    'An operator reverses a completed debit, and the bank refunds the customer.',
+  ],
+  'refund-rejected': [
     refunds.rejectRefund,
-  ),
-  scenario(
-    'webhook-abandoned-and-recovered',
-    'The receiver fails until the event is abandoned; a recovery delivers it. Moves the clock.',
+    'The bank rejects the refund of a reversed debit: an exception is open.',
+  ],
+  'webhook-abandoned-and-recovered': [
     webhooks.abandonAndRecover,
-  ),
-  scenario(
-    'slow-receiver',
-    'The receiver takes longer than two seconds, so the webhook gets a queue of its own.',
+    'The receiver fails until the event is abandoned; a recovery delivers it. Moves the clock.',
+  ],
+  'slow-receiver': [
     webhooks.receiveSlowly,
-  ),
-  scenario(
-    'settled-and-paid-out',
-    'The run of the next day settles a completed debit, and the batch is paid.',
+    'The receiver takes longer than two seconds, so the webhook gets a queue of its own.',
+  ],
+  'settled-and-paid-out': [
     settlement.settleAndPay,
-  ),
-  scenario(
-    'payout-rejected',
-    'The bank of the provider rejects the payout of a batch, which stays failed until a retry.',
+    'The run of the next day settles a completed debit, and the batch is paid.',
+  ],
+  'payout-rejected': [
     settlement.rejectPayout,
-  ),
-  scenario(
-    'negative-batch',
-    'A debit is reversed after its settlement: the net of the next batch is below zero.',
+    'The bank of the provider rejects the payout of a batch, which stays failed until a retry.',
+  ],
+  'negative-batch': [
     settlement.goBelowZero,
-  ),
-  scenario(
-    'exception-to-resolve',
-    'A malformed report precedes the completion: a note resolves the exception.',
+    'A debit is reversed after its settlement: the net of the next batch is below zero.',
+  ],
+  'exception-to-resolve': [
     exceptions.leaveException,
-  ),
-]
+    'A malformed report precedes the completion: a note resolves the exception.',
+  ],
+}
+
+export const scenarios: readonly Scenario[] = Object.entries(rows).map(
+  ([name, [act, description]]) => ({
+    name,
+    description,
+    play: (control, reference) => act(newPlay(control, name, reference)),
+  }),
+)

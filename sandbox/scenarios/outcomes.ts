@@ -3,9 +3,10 @@ import { failureMessages } from '../../shared/domain/banks/sandbox-outcome.ts'
 import { clocks } from '../../shared/domain/debits/timeouts.ts'
 import { secondsAfter } from '../../shared/domain/time.ts'
 import { environment } from '../../shared/runtime.ts'
-import { conflict, type Play, type PlayedDebit } from './play.ts'
+import { whileBankBehaves } from './bank-behaviour.ts'
+import { BANK, conflict, type Play, type PlayedDebit } from './play.ts'
 
-/** Outcomes of a debit: reports of its bank, and timeouts. */
+/** Outcomes of a debit: reports of its bank, timeouts, and the end of an outage. */
 
 export const complete = async (play: Play) => {
   const { reference, status, bank_reference } = await play.complete(await play.open())
@@ -27,8 +28,12 @@ const timesOf = ({ reference, created_at, processed_at }: PlayedDebit) => {
   }
 }
 
+const expectNoDebit = ({ reference, misfit }: Play): void => {
+  if (reference !== undefined) misfit('does not apply: the scenario creates its debit')
+}
+
 export const staySilent = async (play: Play) => {
-  if (play.reference !== undefined) play.misfit('does not apply: the scenario creates its debit')
+  expectNoDebit(play)
   const debit = await play.charge()
   const { reference, status } = debit
   return { reference, status, times_out_at: timesOf(debit).approval.toISOString() }
@@ -55,4 +60,31 @@ export const timeOutAfterApproval = async (play: Play) => {
   const debit = await play.debit(['processing'])
   await play.accept(debit, { status: 'approved' })
   return timeOut(play, debit.reference, timesOf(debit).processing)
+}
+
+/** A debit waits, so that the bank is down after this time. */
+const DOWN_SECONDS = 150
+
+/** The sweep probes the bank each minute, and then its debits are submitted. */
+const RECOVERY_SECONDS = 75
+
+const healthOf = async ({ operate }: Play) => (await operate('bank', 'show', { bank: BANK })).health
+
+export const breakDown = async (play: Play) => {
+  expectNoDebit(play)
+  if (clocks(environment.timeScale).processingSeconds < DOWN_SECONDS)
+    play.misfit(
+      'needs a sandbox with a smaller --time-scale: its debit fails before the bank is down',
+    )
+  const wait = (seconds: number) => play.moveTo(secondsAfter(play.control.clock.now(), seconds))
+  const { reference, down } = await whileBankBehaves(play, BANK, 'down', async () => {
+    const debit = await play.charge({ status: 'pending' })
+    await wait(DOWN_SECONDS)
+    const health = await healthOf(play)
+    if (health.state !== 'down') conflict(`${BANK} is ${health.state}`)
+    return { reference: debit.reference, down: health }
+  })
+  await wait(RECOVERY_SECONDS)
+  const { status } = await play.untilStatus(reference, 'processing')
+  return { reference, status, down_since: down.since, up_since: (await healthOf(play)).since }
 }

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { dayOf } from '../../shared/domain/time.ts'
-import { FAILS_AT_ONCE } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { rowsOf, useConsole } from './console.ts'
+import { call, rowsOf, useConsole } from './console.ts'
 
 /** The console's approvals, in Chromium. */
 
@@ -22,10 +21,7 @@ test('a reversal waits for a second operator, who sees amount and parties', asyn
   expect(await legibilityFindings(page)).toEqual([])
   const reference = await completed()
   await page.goto(`${service.sandbox().address}/console#/debit/${reference}`)
-  await page.getByRole('button', { name: 'Reverse' }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Reason').fill('Dispute')
-  await dialog.getByRole('button', { name: 'Reverse' }).click()
+  await call(page, 'Reverse', { Reason: 'Dispute' })
   await page.getByText('waits for a second operator').waitFor()
   await page.getByRole('link', { name: 'Reverse: requested' }).waitFor()
   expect(await page.getByRole('button', { name: 'Reverse' }).count()).toBe(0)
@@ -34,6 +30,7 @@ test('a reversal waits for a second operator, who sees amount and parties', asyn
   await row.getByText('pending').waitFor()
   expect(await legibilityFindings(page)).toEqual([])
   await row.getByRole('button', { name: 'Grant' }).click()
+  const dialog = page.getByRole('dialog')
   await dialog.getByText('100.00 GHS').waitFor()
   await dialog.locator('dd', { hasText: /^demo$/ }).waitFor()
   await dialog.getByText(/customer \+233\*+4567 at GCB/).waitFor()
@@ -44,8 +41,7 @@ test('a reversal waits for a second operator, who sees amount and parties', asyn
   await page.keyboard.press('Escape')
   await page.getByLabel('Act as operator').fill('kofi')
   await page.getByLabel('Act as operator').press('Enter')
-  await row.getByRole('button', { name: 'Grant' }).click()
-  await dialog.getByRole('button', { name: 'Grant' }).click()
+  await call(row, 'Grant')
   await row.getByText('granted').waitFor()
   await row.getByText('local:kofi').waitFor()
   expect((await service.show(reference)).status).toBe('reversed')
@@ -57,10 +53,7 @@ test('a denied request shows its reason and runs nothing', async () => {
   await service.call('debit', 'reverse', options, 'local:ama')
   const page = await openScreen('approvals?status=pending')
   const row = rowsOf(page, 'Requests').filter({ hasText: reference })
-  await row.getByRole('button', { name: 'Deny' }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Reason').fill('Wrong debit')
-  await dialog.getByRole('button', { name: 'Deny' }).click()
+  await call(row, 'Deny', { Reason: 'Wrong debit' })
   await page.getByText('No request matches these filters').waitFor()
   await page.getByLabel('Status').selectOption('denied')
   await row.getByText('Wrong debit').waitFor()
@@ -68,8 +61,7 @@ test('a denied request shows its reason and runs nothing', async () => {
 })
 
 test('a call about many shows its count, sum and digest, and names no debit', async () => {
-  const { uuid } = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
-  await service.report(uuid, { status: 'completed', bank_reference: 'GCB-0001' })
+  await service.chargeCompletedLate()
   const day = dayOf(service.sandbox().control.clock.now())
   const selection = { kind: 'late_completion', bank: 'GCB', from: day, to: day }
   const { approval } = await service.call('exception', 'refund', selection, 'local:ama')
@@ -84,8 +76,7 @@ test('a call about many shows its count, sum and digest, and names no debit', as
 })
 
 test('the refund of a late completion is granted with its bank as the payer', async () => {
-  const { reference, uuid } = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
-  await service.report(uuid, { status: 'completed', bank_reference: 'GCB-0002' })
+  const { reference } = await service.chargeCompletedLate()
   await service.call('exception', 'refund', { reference }, 'local:ama')
   const page = await openScreen('approvals?status=pending')
   await rowsOf(page, 'Requests')

@@ -4,7 +4,7 @@ import { findExceptions, putException } from '../../shared/store/debits/exceptio
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { rowsOf, useConsole } from './console.ts'
+import { call, rowsOf, useConsole } from './console.ts'
 
 /** The console's exceptions, reconciliation and operator changes, in Chromium. */
 
@@ -32,10 +32,7 @@ test('an exception appears live in the empty list, and a note resolves it', asyn
   await row.getByText('Insufficient funds').waitFor()
   await row.getByText('The service replied 3001').waitFor()
   expect(await legibilityFindings(page)).toEqual([])
-  await row.getByRole('button', { name: 'Resolve' }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Resolution').fill('The bank erred')
-  await dialog.getByRole('button', { name: 'Resolve' }).click()
+  await call(row, 'Resolve', { Resolution: 'The bank erred' })
   await row.getByText('The bank erred').waitFor()
   await page.getByLabel('Status').selectOption('open')
   await page.getByText('No exception matches these filters').waitFor()

@@ -4,7 +4,7 @@ import { type Answer, useReceiver } from '../support/receiver.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { rowsOf, useConsole } from './console.ts'
+import { call, fill, rowsOf, submit, useConsole } from './console.ts'
 
 /** The console's debits, in Chromium. */
 
@@ -19,10 +19,9 @@ test('a debit is charged in a dialog and appears in the empty list and in the ch
   await page.getByText('No debits yet').waitFor()
   expect(await legibilityFindings(page)).toEqual([])
   await page.getByRole('button', { name: 'New debit' }).click()
-  const dialog = page.getByRole('dialog', { name: 'New debit' })
+  await page.getByRole('dialog', { name: 'New debit' }).waitFor()
   expect(await legibilityFindings(page)).toEqual([])
-  await dialog.getByLabel('Amount in GHS').fill('12.50')
-  await dialog.getByRole('button', { name: 'New debit' }).click()
+  await submit(page, 'New debit', { 'Amount in GHS': '12.50' })
   await rowsOf(page, 'Debits').filter({ hasText: '12.50' }).waitFor()
   const chart = page.getByRole('img', { name: '1 debits charged, 0 completed, 0 failed' })
   await chart.getByText('4', { exact: true }).waitFor()
@@ -94,10 +93,8 @@ test('the search finds a debit by reference, uuid, phone, and references of prov
 
 test('the dialog shows the reason of a refused charge', async () => {
   const page = await openScreen('debits')
-  await page.getByRole('button', { name: 'New debit' }).click()
+  await call(page, 'New debit', { 'Amount in GHS': '-1' })
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Amount in GHS').fill('-1')
-  await dialog.getByRole('button', { name: 'New debit' }).click()
   await dialog.getByRole('alert').getByText('amount').waitFor()
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
@@ -128,9 +125,7 @@ test('a debit fails with the code that is chosen', async () => {
   const { reference } = await chargeSilent()
   await service.until(reference, 'processing')
   const page = await openScreen(`debit/${reference}`)
-  await page.getByRole('button', { name: 'Bank: failed' }).click()
-  await page.getByLabel('Failure code').selectOption({ label: 'invalid_account' })
-  await page.getByRole('dialog').getByRole('button', { name: 'Bank: failed' }).click()
+  await call(page, 'Bank: failed', { 'Failure code': 'invalid_account' })
   await page.getByText('(invalid_account)').waitFor()
 })
 
@@ -146,8 +141,7 @@ test('the operator completes a debit of a bank without a token', async () => {
   await page.getByRole('button', { name: 'Bank: completed' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('100.00 GHS').waitFor()
-  await dialog.getByLabel('Bank reference').fill('ABSA-1')
-  await dialog.getByLabel('Reason').fill('Telephone')
+  await fill(page, { 'Bank reference': 'ABSA-1', Reason: 'Telephone' })
   await dialog.getByText(`operator debit complete --reference ${reference}`).waitFor()
   await dialog.getByRole('button', { name: 'Bank: completed' }).click()
   await page.getByText('operator:local:').waitFor()

@@ -2,22 +2,16 @@ import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { rowsOf, useConsole } from './console.ts'
+import { call, rowsOf, submit, useConsole } from './console.ts'
 
 /** The console's batches, payouts and ledger, in Chromium. */
 
 const service = useService()
 const { openScreen, problems, problemsAtEnd } = useConsole(service)
 
-const complete = async () => {
-  const { reference, uuid } = await service.charge({ phone_number: SILENT })
-  const report = { status: 'completed', bank_reference: `B-${reference}` }
-  expect((await service.report(uuid, report)).status).toBe(200)
-  return reference
-}
+const complete = async (): Promise<string> => (await service.chargeCompleted()).reference
 
 const play = async (scenario: string): Promise<Shown> => {
   const address = `${service.sandbox().address}/sandbox/scenarios/${scenario}`
@@ -95,10 +89,7 @@ test('the screen shows why a payout failed; a retry asks for a confirmation', as
   await dialog.getByText(`${batch.net} GHS`).waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   expect((await service.call('settlement', 'show', { batch: batch.id })).status).toBe('failed')
-  await page.getByRole('button', { name: 'Record payout' }).click()
-  await dialog.getByLabel('Bank reference').fill('PAID-1')
-  await dialog.getByLabel('Reason').fill('Telephone')
-  await dialog.getByRole('button', { name: 'Record payout' }).click()
+  await call(page, 'Record payout', { 'Bank reference': 'PAID-1', Reason: 'Telephone' })
   await page.getByText('PAID-1', { exact: true }).waitFor()
 })
 
@@ -120,16 +111,12 @@ test('the closing shows open points, payouts by day, and holidays that are added
   const payable = batches.filter(({ net }) => Number(net) > 0)
   const days = new Set(payable.map(({ payable_on }) => payable_on)).size
   await eventually(async () => expect(await rowsOf(page, 'Payouts by day').count()).toBe(days))
-  await page.getByRole('button', { name: 'Add a holiday' }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Date').fill(`${date.slice(0, 4)}-12-25`)
-  await dialog.getByLabel('Name').fill('Christmas Day')
-  await dialog.getByRole('button', { name: 'Add a holiday' }).click()
+  const christmas = { Date: `${date.slice(0, 4)}-12-25`, Name: 'Christmas Day' }
+  await call(page, 'Add a holiday', christmas)
   const holiday = rowsOf(page, 'Holidays').filter({ hasText: 'Christmas Day' })
   await holiday.waitFor()
   expect(await legibilityFindings(page)).toEqual([])
-  await holiday.getByRole('button', { name: 'Remove' }).click()
-  await dialog.getByRole('button', { name: 'Remove' }).click()
+  await call(holiday, 'Remove')
   await page.getByText('No holidays').waitFor()
 })
 
@@ -162,13 +149,10 @@ describe('ledger', () => {
     await page.getByRole('button', { name: 'Record a remittance' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('combobox', { name: 'Bank', exact: true }).selectOption('ECO')
-    await dialog.getByLabel('Amount').fill('5000')
-    await dialog.getByLabel('Reference').fill('RMT-1')
-    await dialog.getByRole('button', { name: 'Record a remittance' }).click()
+    await submit(page, 'Record a remittance', { Amount: '5000', Reference: 'RMT-1' })
     await dialog.getByRole('alert').getByText('must be an amount like 500.00').waitFor()
     problems()
-    await dialog.getByLabel('Amount').fill('5000.00')
-    await dialog.getByRole('button', { name: 'Record a remittance' }).click()
+    await submit(page, 'Record a remittance', { Amount: '5000.00' })
     await rowsOf(page, 'Remittances').filter({ hasText: 'RMT-1' }).getByText('5,000.00').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
   })

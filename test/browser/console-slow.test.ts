@@ -1,15 +1,14 @@
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
-import { healthy, startStageEndpoint } from '../commands/smoke/stage-endpoint.ts'
-import { printedBy, useCommands } from '../support/commands.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { healthy } from '../commands/smoke/stage-endpoint.ts'
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
-import { rowsOf, useConsole } from './console.ts'
+import { rowsOf, useConsole, useStage } from './console.ts'
 
 /** The console of a service that replies late, in Chromium. */
 
 const service = useService()
-const start = useCommands()
+const openStage = useStage(service)
 const { open, openScreen, problemsAtEnd } = useConsole(service)
 
 /** Holds the calls whose body has a text. @returns what lets them continue */
@@ -74,20 +73,14 @@ test('a screen that is left ends its calls, so that the next one does not wait f
 test('a page of a stage whose functions do not reply begins with the permissions of the page before', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const state = { ...healthy, replies: Promise.resolve() }
-  const endpoint = await startStageEndpoint(service.sandbox().address, state)
-  try {
-    const words = ['commands/console.ts', '--stage', 'sandbox', '--port', '0']
-    const address = await printedBy(start(words, endpoint.env), /^ready (http:\S+)$/m)
-    state.replies = promise
-    const page = await open(`${address}#/debits`)
-    await page.getByRole('heading', { name: 'Debits' }).waitFor()
-    await page.getByText('arn:aws:iam::000000000000:user/ama').first().waitFor()
-    await page.getByRole('status').getByText('Loading').waitFor()
-    resolve()
-    await rowsOf(page, 'Debits').first().waitFor()
-    expect(await problemsAtEnd()).toEqual([])
-  } finally {
-    resolve()
-    await endpoint.stop()
-  }
+  const address = await openStage(state)
+  onTestFinished(() => resolve())
+  state.replies = promise
+  const page = await open(`${address}#/debits`)
+  await page.getByRole('heading', { name: 'Debits' }).waitFor()
+  await page.getByText('arn:aws:iam::000000000000:user/ama').first().waitFor()
+  await page.getByRole('status').getByText('Loading').waitFor()
+  resolve()
+  await rowsOf(page, 'Debits').first().waitFor()
+  expect(await problemsAtEnd()).toEqual([])
 })

@@ -3,7 +3,7 @@ import { CHARGE, chargeBody, SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { useSubscribers } from '../support/subscriber.ts'
 import { legibilityFindings } from './browser.ts'
-import { rowsOf, useConsole } from './console.ts'
+import { call, rowsOf, useConsole } from './console.ts'
 
 /** The console's webhooks and requests, in Chromium. */
 
@@ -15,11 +15,8 @@ test('a webhook is set from the empty list, and pinged', async () => {
   const page = await openScreen('webhooks')
   await page.getByText('No provider has a webhook').waitFor()
   expect(await legibilityFindings(page)).toEqual([])
-  await page.getByRole('button', { name: 'Set a webhook' }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Provider').selectOption('demo')
-  await dialog.getByLabel('URL').fill(receiver.url(`/set${'-long'.repeat(40)}`))
-  await dialog.getByRole('button', { name: 'Set a webhook' }).click()
+  const url = receiver.url(`/set${'-long'.repeat(40)}`)
+  await call(page, 'Set a webhook', { Provider: 'demo', URL: url })
   const secret = page.getByRole('dialog', { name: 'Shown once' })
   await secret.getByText(/^whsec_/).waitFor()
   await page.keyboard.press('Escape')

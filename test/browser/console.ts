@@ -1,4 +1,7 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
+import { onTestFinished } from 'vitest'
+import { healthy, type StageState, startStageEndpoint } from '../commands/smoke/stage-endpoint.ts'
+import { printedBy, useCommands } from '../support/commands.ts'
 import type { Service } from '../support/running-service.ts'
 import { useBrowser } from './browser.ts'
 
@@ -15,3 +18,37 @@ export const useConsole = (service: Service) => {
 
 export const rowsOf = (page: Page, table: string | RegExp) =>
   page.getByRole('table', { name: table, exact: true }).locator('tbody').getByRole('row')
+
+type Fields = Record<string, string>
+
+/** Fills the fields of the open dialog by their labels; a choice gets its value or its label. */
+export const fill = async (page: Page, fields: Fields): Promise<void> => {
+  for (const [label, value] of Object.entries(fields)) {
+    const field = page.getByRole('dialog').getByLabel(label)
+    const isChoice = await field.evaluate(({ tagName }) => tagName === 'SELECT')
+    await (isChoice ? field.selectOption(value) : field.fill(value))
+  }
+}
+
+/** Fills the open dialog, and submits it by its button. */
+export const submit = async (page: Page, name: string, fields: Fields = {}): Promise<void> => {
+  await fill(page, fields)
+  await page.getByRole('dialog').getByRole('button', { name }).click()
+}
+
+/** Presses a button, and submits the dialog that it opens. */
+export const call = async (from: Page | Locator, name: string, fields?: Fields): Promise<void> => {
+  await from.getByRole('button', { name }).click()
+  await submit('page' in from ? from.page() : from, name, fields)
+}
+
+/** Returns a function that serves the console of a stage, whose functions are those of a service. */
+export const useStage = (service: Service) => {
+  const start = useCommands()
+  return async (state: StageState = healthy): Promise<string> => {
+    const { env, stop } = await startStageEndpoint(service.sandbox().address, state)
+    onTestFinished(stop)
+    const words = ['commands/console.ts', '--stage', 'sandbox', '--port', '0']
+    return printedBy(start(words, env), /^ready (http:\S+)$/m)
+  }
+}

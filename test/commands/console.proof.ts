@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { printedBy, runScript, useCommands } from '../support/commands.ts'
-import { type RunningSandbox, startSandbox } from './smoke/running-sandbox.ts'
+import { startSandbox } from './smoke/running-sandbox.ts'
 import { healthy, startStageEndpoint } from './smoke/stage-endpoint.ts'
 
 /** The command `console` in a process, with a stage whose functions are those of a sandbox. */
@@ -8,12 +8,8 @@ import { healthy, startStageEndpoint } from './smoke/stage-endpoint.ts'
 const start = useCommands()
 const WORDS = ['commands/console.ts', '--stage', 'sandbox', '--port', '0']
 
-let sandbox: RunningSandbox
-let stage: Awaited<ReturnType<typeof startStageEndpoint>>
-beforeAll(async () => {
-  sandbox = await startSandbox()
-  stage = await startStageEndpoint(sandbox.address, healthy)
-})
+const sandbox = await startSandbox()
+const stage = await startStageEndpoint(sandbox.address, healthy)
 afterAll(async () => {
   await stage.stop()
   await sandbox.stop()

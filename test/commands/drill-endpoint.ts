@@ -8,6 +8,7 @@ import type { AwsReply } from '../../sandbox/bundles/aws-call.ts'
 import { documentCommand, documentInput, wireOutput } from '../../sandbox/bundles/dynamodb-json.ts'
 import { s3Call } from '../../sandbox/bundles/s3-rest.ts'
 import { close, listen } from '../../sandbox/local-server.ts'
+import { awsAt } from '../support/commands.ts'
 import type { Books } from '../support/recorded-books.ts'
 
 /** An endpoint of AWS with the table and the buckets of a stage, which restores tables as DynamoDB does. */
@@ -126,17 +127,5 @@ export const startDrillEndpoint = async ({ items, objects, at }: Books) => {
       () => response.destroy(),
     )
   })
-  const port = await listen(server)
-  return {
-    state,
-    /** The environment of commands that use the endpoint. */
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
-      AWS_REGION: 'eu-west-1',
-      ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' },
-    },
-    stop: () => close(server),
-  }
+  return { state, env: awsAt(await listen(server)), stop: () => close(server) }
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { consoleHandler } from '../../console/server/handler.ts'
 import { close, listen } from '../../sandbox/local-server.ts'
 import { eventually } from '../support/eventually.ts'
@@ -28,24 +28,21 @@ type Reply = {
   meta?: { timestamp: string }
 }
 
-const paths = [
-  '/console',
-  '/console/',
-  '/console/page.js',
-  '/console/page.css',
-  '/console/icon.svg',
-]
-test.each(paths)('the path %s allows no inline or foreign content', async (path) => {
-  const response = await fetch(at(path))
-  expect(response.status).toBe(200)
-  const policy = response.headers.get('content-security-policy')
-  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
-  expect(policy).not.toMatch(/unsafe|http|data:/)
-  expect(await response.text()).not.toMatch(/ style="|<script>/)
-})
+const paths = ['/console', '/console/page.js', '/console/page.css', '/console/icon.svg']
+
+test.each([...paths, '/console/'])(
+  'the path %s allows no inline or foreign content',
+  async (path) => {
+    const response = await fetch(at(path))
+    expect(response.status).toBe(200)
+    const policy = response.headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+    expect(policy).not.toMatch(/unsafe|http|data:/)
+    expect(await response.text()).not.toMatch(/ style="|<script>/)
+  },
+)
 
 test('the page has less than 90 kB of gzipped files', async () => {
-  const paths = ['/console', '/console/page.js', '/console/page.css', '/console/icon.svg']
   const sizes = await Promise.all(
     paths.map(async (path) => gzipSync(await (await fetch(at(path))).text()).length),
   )
@@ -151,18 +148,15 @@ test('a stage whose credentials have expired replies with the reason, and has it
     void serve({ ...target, pathname: request.url ?? '' }, request, response)
   })
   const stage = `http://127.0.0.1:${await listen(server)}`
-  try {
-    const reply = await fetch(`${stage}/console/settings`)
-    expect(reply.status).toBe(502)
-    expect(await reply.json()).toMatchObject({
-      error: { message: 'The AWS credentials have expired' },
-    })
-    const icons = [at('/console/icon.svg'), `${stage}/console/icon.svg`]
-    const [own, other] = await Promise.all(icons.map(async (url) => (await fetch(url)).text()))
-    expect(own).not.toBe(other)
-  } finally {
-    await close(server)
-  }
+  onTestFinished(() => close(server))
+  const reply = await fetch(`${stage}/console/settings`)
+  expect(reply.status).toBe(502)
+  expect(await reply.json()).toMatchObject({
+    error: { message: 'The AWS credentials have expired' },
+  })
+  const icons = [at('/console/icon.svg'), `${stage}/console/icon.svg`]
+  const [own, other] = await Promise.all(icons.map(async (url) => (await fetch(url)).text()))
+  expect(own).not.toBe(other)
 })
 
 test('a request has the time of the service', async () => {

@@ -1,5 +1,5 @@
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
@@ -19,7 +19,7 @@ import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { eventually } from '../support/eventually.ts'
 import { nightAfter, settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
-import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
+import { SILENT } from '../support/requests.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Verbs that a second operator must approve, and the requests (docs/api.md#approvals). */
@@ -59,13 +59,8 @@ const changesOf = async (target: string): Promise<Shown[]> =>
   (await call('change', 'list', { limit: '1000' })).filter((one: Shown) => one.target === target)
 const numberOf = ({ settlement_account }: Shown) => settlement_account.account_number
 
-const completed = async (credential: string): Promise<string> => {
-  const fields = { phone_number: SILENT, amount: '100.00' }
-  const { reference, uuid } = await service.chargeUntil('processing', fields, credential)
-  await service.report(uuid, { status: 'completed', ...REPORT })
-  return reference
-}
-const REPORT = { bank_reference: 'GCB-0001', approval_method: 'ussd' }
+const completed = async (credential: string): Promise<string> =>
+  (await service.chargeCompleted({}, credential)).reference
 
 /** Builds a batch of a provider of the seeds, whose accounts are not held. */
 const batch = async (provider: string): Promise<string> => {
@@ -90,8 +85,7 @@ const open = async () => {
   return { reference, ...evidence }
 }
 const completedLate = async (): Promise<Options> => {
-  const { reference, uuid } = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
-  await service.report(uuid, { status: 'completed', bank_reference: 'GCB-0001' })
+  const { reference } = await service.chargeCompletedLate()
   return { reference }
 }
 const hooked = async (id: string): Promise<Options> => {
@@ -212,18 +206,14 @@ test('a secret of a request is neither shown nor stored in plain text, and reach
   const options = { bank: 'FBL', ...connector, 'connector-secret': secret }
   const id = await request('bank', 'update', options)
   expect((await show(id)).options).toMatchObject({ 'connector-secret': '-' })
-  const { Items } = await table.send(new ScanCommand({ TableName: tableName() }))
-  expect(JSON.stringify(Items)).toContain(id)
+  const items = await service.items()
+  expect(JSON.stringify(items)).toContain(id)
   const lists = [await call('approval', 'list'), await call('change', 'list', { limit: '1000' })]
-  const visible = [Items, lists, await grant(id), service.lines]
+  const visible = [items, lists, await grant(id), service.lines]
   expect(JSON.stringify(visible)).not.toContain(secret)
   expect((await findConnectorSettings('FBL' as never))?.secret).toBe(secret)
 })
 
-const itemsIn = async () => {
-  const { Items = [] } = await table.send(new ScanCommand({ TableName: tableName() }))
-  return Items
-}
 const PERSONAL = ['name', 'phone', 'account-number'] as const
 
 describe('a request about a customer', () => {
@@ -234,7 +224,7 @@ describe('a request about a customer', () => {
   const requestLink = (digits: string) => request('customer', 'link', link(digits))
   /** Returns the items with a personal text of the request. */
   const plainItems = async (digits: string) =>
-    (await itemsIn()).filter((item) => {
+    (await service.items()).filter((item) => {
       const texts = PERSONAL.map((name) => link(digits)[name])
       return texts.some((text) => JSON.stringify(item).includes(text))
     })
@@ -495,7 +485,8 @@ describe('a request', () => {
   test('a refund that the service refuses makes no request', async () => {
     const reference = await completed('sk_sandbox_demo')
     const { uuid } = await service.show(reference)
-    await service.report(uuid, { status: 'failed', ...REPORT, error_message: 'Not debited' })
+    const failed = { status: 'failed', bank_reference: 'GCB-0001', error_message: 'Not debited' }
+    await service.report(uuid, failed)
     const reversal = { reference, reason: 'x' }
     const blocked = expect.stringContaining('reverse with --refund none')
     expect(await refusal('debit', 'reverse', reversal, ama)).toEqual(blocked)

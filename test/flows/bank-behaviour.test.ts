@@ -36,14 +36,6 @@ test('a bank that is down gets its debits when it is up again, and other banks a
   await service.until(reference, 'completed')
 })
 
-test('a debit of a bank that stays down fails after ten minutes', async () => {
-  await behave('down')
-  const { reference } = await charge()
-  await service.runJob('expire-debit', { reference, phase: 'processing' }, 61)
-  const failed = { status: 'failed', error_message: 'Bank processing timeout' }
-  expect(await service.show(reference)).toMatchObject(failed)
-})
-
 test('a debit of a silent bank is processing until the customer’s timeout', async () => {
   await behave('silent')
   const { reference } = await charge()
@@ -122,11 +114,4 @@ test('a behaviour ends after its duration', async () => {
   await eventually(async () => expect(await shown()).toBeNull())
   const { reference } = await charge()
   await service.until(reference, 'completed')
-})
-
-test('an update of a bank keeps its behaviour', async () => {
-  await behave('slow')
-  const updated = await service.call('bank', 'update', { bank: 'ECO', maximum: '900.00' })
-  expect(updated.behaviour).toMatchObject({ as: 'slow' })
-  await service.call('bank', 'update', { bank: 'ECO', maximum: 'none' })
 })

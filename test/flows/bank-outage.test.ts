@@ -78,7 +78,8 @@ test('a debit that waits is submitted when the bank replies, unless it has under
   expect(await Promise.all(references.map(statusOf))).toEqual(Array(3).fill('processing'))
   expect(await statusOf(late)).toBe('pending')
   await advance(180)
-  expect(await service.show(late)).toMatchObject({ status: 'failed', processed_at: null })
+  const failed = { status: 'failed', error_message: 'Bank processing timeout' }
+  expect(await service.show(late)).toMatchObject({ ...failed, processed_at: null })
 })
 
 test('a submission that was set aside for a slow bank waits too when the bank is down', async () => {

@@ -28,16 +28,9 @@ const textOf = (body: unknown) => (typeof body === 'string' ? body : JSON.string
 
 test('a report with lenient fields ends its debit without an exception', async () => {
   const { reference, uuid } = await processing()
-  const fields = {
-    ...completed,
-    approval_method: 'mobile_app',
-    metadata: null,
-    error_message: null,
-  }
-  const body = JSON.stringify({ ...fields, fee: 0 }).replace(
-    '"fee":0',
-    '"fee":100.30000000000000004',
-  )
+  const lenient = { approval_method: 'mobile_app', metadata: null, error_message: null, fee: 0 }
+  const fee = '"fee":100.30000000000000004'
+  const body = JSON.stringify({ ...completed, ...lenient }).replace('"fee":0', fee)
   const reply = await service.report(uuid, body)
   expect(reply.status).toBe(200)
   expect(reply.body.data).toMatchObject({ fee: '100.30', approval_method: 'mobile_api' })

@@ -8,6 +8,10 @@ import { type Reply, useService } from '../support/running-service.ts'
 const service = useService()
 const BANKS = '/api/v1/payment-providers/banks'
 
+const notFound = (message: string, category: string) => ({
+  ...{ status: 404, code: 1404, message, category, severity: 'low' },
+  doc_url: `${service.sandbox().address}/docs/guides/errors#c1404`,
+})
 const errorOf = ({ status, body }: Reply) => ({ status, ...body.error })
 
 describe('list-banks', () => {
@@ -49,16 +53,7 @@ describe('get-bank', () => {
   test('an unknown, inactive or malformed bank gets 404/1404 Resource not found', async () => {
     await service.call('bank', 'update', { bank: 'ZEN', status: 'inactive' })
     expect(JSON.stringify((await service.get(BANKS)).body.data)).not.toContain('ZEN')
-    const message = 'Resource not found'
-    const doc_url = `${service.sandbox().address}/docs/guides/errors#c1404`
-    const error = {
-      status: 404,
-      code: 1404,
-      message,
-      category: 'general',
-      severity: 'low',
-      doc_url,
-    }
+    const error = notFound('Resource not found', 'general')
     for (const identifier of ['gcb', 'XXX', 'NIB', 'ZEN', '%00', 'G'.repeat(3_000)]) {
       expect(errorOf(await service.get(`${BANKS}/${identifier}`))).toEqual(error)
     }
@@ -86,17 +81,7 @@ describe('lookup-customer-banks', () => {
     ...['%2B233249999999', '%2B233240000001', '%20233241234567', '233241234567', 'x', '%'],
     ...['%zz', '%ff', '%00', '..%2f', '%252B233241234567'],
   ])('the lookup of %s gets 404/1404 Account not found', async (phone) => {
-    const message = 'Account not found'
-    const doc_url = `${service.sandbox().address}/docs/guides/errors#c1404`
-    const error = {
-      status: 404,
-      code: 1404,
-      message,
-      category: 'accounts',
-      severity: 'low',
-      doc_url,
-    }
-    expect(errorOf(await lookup(phone))).toEqual(error)
+    expect(errorOf(await lookup(phone))).toEqual(notFound('Account not found', 'accounts'))
   })
 })
 

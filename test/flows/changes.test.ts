@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
-import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 
 /** Settings of providers, and the change records of operators with old and new values. */
@@ -107,15 +106,8 @@ test('the list has the changes of every noun under the operator, or under unknow
   const url = 'http://127.0.0.1:9/hooks'
   const connector = { connector: 'http', 'connector-url': 'https://bank.test/debits' }
   const { id } = await operate('credential', 'issue', { provider })
-  const { reference, uuid } = await service.chargeUntil(
-    'processing',
-    { phone_number: SILENT },
-    credential,
-  )
-  const late = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE }, credential)
-  for (const one of [uuid, late.uuid]) {
-    await service.report(one, { status: 'completed', bank_reference: 'LATE-1' })
-  }
+  const { reference } = await service.chargeCompleted({}, credential)
+  const late = await service.chargeCompletedLate({}, credential)
   const verbs: [string, string, Record<string, string>][] = [
     ['customer', 'link', { ...account, ...holder }],
     ['customer', 'unlink', account],

@@ -1,6 +1,4 @@
-import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, test } from 'vitest'
-import { table, tableName } from '../../shared/store/table.ts'
 import { createPayee } from '../support/payee.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 
@@ -19,8 +17,7 @@ const request = async (verb: string, options: Record<string, string>): Promise<s
   (await call('customer', verb, options, ama)).approval.id
 const grant = (id: string): Promise<Shown> => call('approval', 'grant', { id }, kofi)
 
-const rawText = async (): Promise<string> =>
-  JSON.stringify((await table.send(new ScanCommand({ TableName: tableName() }))).Items)
+const rawText = async (): Promise<string> => JSON.stringify(await service.items())
 
 test('an erasure needs a second operator, and no request keeps the number or the name', async () => {
   await createPayee(service, 'requested').catch(() => undefined)

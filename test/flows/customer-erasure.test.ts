@@ -1,7 +1,5 @@
-import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { DAY_SECONDS, dayAfter, dayOf } from '../../shared/domain/time.ts'
-import { table, tableName } from '../../shared/store/table.ts'
 import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
@@ -28,7 +26,7 @@ import {
 const service = useService({ timeScale: 60 })
 useHttpBank(service, { bank: 'CNB' })
 const receiver = useReceiver()
-const { call, refusal } = service
+const { call, items, refusal } = service
 
 const PHONE = chargeRequest.phone_number
 const BANK_TOKEN = 'bt_sandbox_cnb'
@@ -47,11 +45,6 @@ const canaries = [
   ...Object.values(texts),
   PHONE.slice(4),
 ].filter((text) => text.length > 1)
-
-const items = async (): Promise<Record<string, unknown>[]> => {
-  const { Items = [] } = await table.send(new ScanCommand({ TableName: tableName() }))
-  return Items
-}
 
 const erasures = async () => (await items()).filter(({ pk }) => String(pk).startsWith('ERASURE#'))
 

@@ -15,9 +15,7 @@ let failed: Charged
 
 beforeAll(async () => {
   debit = await service.charge({ phone_number: SILENT })
-  failed = await service.charge({ phone_number: FAILS_AT_ONCE })
-  await service.until(failed.reference, 'failed')
-  await service.report(failed.uuid, { status: 'completed', bank_reference: 'LATE-1' })
+  failed = await service.chargeCompletedLate()
 })
 
 const accesses = (phone: string): Promise<Shown[]> => call('customer', 'accesses', { phone })

@@ -1,8 +1,8 @@
-import { type QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import type { QueryCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { operateFully } from '../../shared/operator/operate.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
-import { table, tableName } from '../../shared/store/table.ts'
+import { table } from '../../shared/store/table.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Accounts of a bank's customers from a file (docs/operations.md#customers-of-a-bank). */
@@ -95,9 +95,9 @@ testInProcess('the records of an import name no customer, and its rows are remov
   const line = '+233205000011,Kwesi Appiah,1041005011,true'
   const approval = await request([HEADER, line])
   await grant(approval.id)
-  const { Items = [] } = await table.send(new ScanCommand({ TableName: tableName() }))
+  const items = await service.items()
   for (const text of line.split(',').slice(0, 3)) {
-    const found = Items.filter((item) => JSON.stringify(item).includes(text))
+    const found = items.filter((item) => JSON.stringify(item).includes(text))
     expect(found.map(({ pk }) => pk)).toEqual(['CUSTOMER#+233205000011'])
   }
   const changes: Shown[] = await call('change', 'list', { bank: 'ADB' })

@@ -3,7 +3,7 @@ import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { operateFully } from '../../shared/operator/operate.ts'
 import { eventually } from '../support/eventually.ts'
 import { createPayee, nightAfter } from '../support/payee.ts'
-import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
+import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 
 /** The closing of a day by the command (docs/operators.md#close-a-day). */
@@ -83,8 +83,7 @@ test('a day is open until each bank that moved money has a statement of these ki
 })
 
 test('a late completion, a failed payout, and rows that differ are open by their names', async () => {
-  const { reference, uuid } = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
-  await service.report(uuid, { status: 'completed', bank_reference: 'GCB-9' })
+  const { reference } = await service.chargeCompletedLate()
   const payee = await createPayee(service, 'unpaid')
   await payee.complete('5.00')
   const [{ id: batch }] = (await payee.run(nightAfter(0))).built

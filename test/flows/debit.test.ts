@@ -123,8 +123,7 @@ const done = { batchItemFailures: [] }
 
 // Five minutes are five seconds here, and ten are ten.
 test('an approved debit fails after ten minutes with Bank processing timeout', async () => {
-  const charged = await service.chargeUntil('processing', { phone_number: SILENT })
-  const { reference, uuid } = charged
+  const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
   // An early timer is retried.
   const early = { batchItemFailures: [{ itemIdentifier: 'message-1' }] }
   expect(await expire(reference, 'processing', 0)).toEqual(early)
@@ -159,8 +158,7 @@ describe.each([
   ['debit-callback', callbackPath],
 ])('the operation %s', (name, path) => {
   test('a report completes a debit once, gets 200 with the published fields and sends the webhook', async () => {
-    const charged = await service.chargeUntil('processing', { phone_number: SILENT })
-    const { reference, uuid } = charged
+    const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
     const send = (body: object) =>
       service.send('POST', path(uuid), { credential: 'bt_sandbox_gcb', body })
     const body = {

@@ -18,7 +18,6 @@ import { batch, numberedLine } from '../settlement/report/one-batch.ts'
 import { eventually } from '../support/eventually.ts'
 import { pendingDebit, providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
-import { FAILS_AT_ONCE } from '../support/requests.ts'
 import { type Shown, testInProcess, useService } from '../support/running-service.ts'
 import { storeDebit } from '../support/settings.ts'
 
@@ -61,8 +60,7 @@ beforeAll(async () => {
   payee = await createPayee(service, 'booked')
   old = await completedOn(earlier, 'booked', 40_00)
   settled = (await payee.run(yesterday)).built[0]
-  const { reference, uuid } = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
-  await service.report(uuid, { status: 'completed', bank_reference: 'GCB-L' })
+  const { reference } = await service.chargeCompletedLate()
   await service.call('exception', 'refund', { reference })
   await eventually(async () => {
     expect((await service.show(reference)).refund?.status).toBe('completed')

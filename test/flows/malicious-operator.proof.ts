@@ -39,11 +39,8 @@ const today = () => dayOf(service.sandbox().control.clock.now())
 const charged = (phone_number: string, until: string, credential = 'sk_sandbox_demo') =>
   service.chargeUntil(until, { phone_number, amount: '100.00' }, credential)
 
-const completed = async (credential?: string): Promise<string> => {
-  const { reference, uuid } = await charged(SILENT, 'processing', credential)
-  await service.report(uuid, REPORT)
-  return reference
-}
+const completed = async (credential?: string): Promise<string> =>
+  (await service.chargeCompleted({}, credential)).reference
 
 const batchOf = async (provider: string): Promise<string> => {
   await completed(`sk_sandbox_${provider}`)

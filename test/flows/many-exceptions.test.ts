@@ -8,7 +8,7 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { decideApproval } from '../../shared/store/operator/approvals.ts'
 import { put } from '../../shared/store/table.ts'
-import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
+import { SILENT } from '../support/requests.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Refunds and resolutions of many debits by one call (docs/operations.md#many-at-once). */
@@ -27,12 +27,9 @@ beforeAll(async () => {
 /** Creates debits that the bank completed after they had failed. */
 const lateCompletions = (count: number, bank = 'GCB'): Promise<string[]> =>
   Promise.all(
-    Array.from({ length: count }, async (_, index) => {
-      const fields = { phone_number: FAILS_AT_ONCE, amount: '10.00', bank_identifier: bank }
-      const { reference, uuid } = await service.chargeUntil('failed', fields)
-      const report = { status: 'completed', bank_reference: `${reference}-${index}` }
-      await service.report(uuid, report, `bt_sandbox_${bank.toLowerCase()}`)
-      return reference
+    Array.from({ length: count }, async () => {
+      const fields = { amount: '10.00', bank_identifier: bank }
+      return (await service.chargeCompletedLate(fields)).reference
     }),
   )
 

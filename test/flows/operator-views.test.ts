@@ -34,11 +34,6 @@ test('a ping is signed, and the command prints the response of the receiver', as
   expect(arrived().map(({ body }) => body.event)).toEqual(['ping', 'ping'])
 })
 
-test('a ping of a provider without a webhook is refused', async () => {
-  const refusal = await service.refusal('webhook', 'ping', { provider: 'other' })
-  expect(refusal).toBe('this provider has no webhook')
-})
-
 test('a delivery has the attempts and the sent body, in which the customer is masked', async () => {
   const { debit } = await subscribe('shown', CREATED)
   const { reference, record } = await debit('delivered')

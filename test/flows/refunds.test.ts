@@ -31,14 +31,19 @@ type Debit = Charged & { bank: string }
 const report = ({ uuid, bank }: Debit, body: object) =>
   service.report(uuid, { bank_reference: 'BANK-77', ...body }, `bt_sandbox_${bank.toLowerCase()}`)
 
-const processing = async (bank_identifier: string, phone_number = SILENT): Promise<Debit> => {
-  const fields = { phone_number, bank_identifier, amount: '80.00' }
-  const charged = await service.chargeUntil('processing', fields, provider.credential)
-  return { ...charged, bank: bank_identifier }
+const charged = async (until: string, bank: string, phone_number = SILENT): Promise<Debit> => {
+  const fields = { phone_number, bank_identifier: bank, amount: '80.00' }
+  return { ...(await service.chargeUntil(until, fields, provider.credential)), bank }
+}
+
+/** Returns a debit that its bank rejected. */
+const rejected = (): Promise<Debit> => {
+  bank.conducts.push('reject')
+  return charged('failed', 'HTB')
 }
 
 const completed = async (bank: string, phone?: string): Promise<Debit> => {
-  const debit = await processing(bank, phone)
+  const debit = await charged('processing', bank, phone)
   expect((await report(debit, { status: 'completed' })).status).toBe(200)
   return debit
 }
@@ -119,7 +124,7 @@ test('a submission and its refund name the payee as at the charge, also after a 
 })
 
 test('a reversal of a debit that is not completed is rejected, and a reversed debit stays reversed', async () => {
-  const debit = await processing('GCB')
+  const debit = await charged('processing', 'GCB')
   const options = { reference: debit.reference, reason: 'Dispute' }
   const line = await service.refusal('debit', 'reverse', options)
   expect(line).toContain('cannot transition from processing to reversed')
@@ -243,10 +248,7 @@ test('a refund is not sent again after a note resolves it', async () => {
 })
 
 test('a late completion that two operators refund concurrently is refunded once', async () => {
-  bank.conducts.push('reject')
-  const fields = { phone_number: SILENT, bank_identifier: 'HTB', amount: '80.00' }
-  const failed = await service.chargeUntil('failed', fields, provider.credential)
-  const debit = { ...failed, bank: 'HTB' }
+  const debit = await rejected()
   const { reference } = debit
   const late = { status: 'completed', bank_reference: 'LATE-78' }
   for (const _ of [1, 2]) await report(debit, late)
@@ -336,10 +338,7 @@ test('a contradiction that an operator resolved prevents no refund', async () =>
 })
 
 test('a repeated report of a late completion with a note stays resolved, and is refunded only despite it', async () => {
-  bank.conducts.push('reject')
-  const fields = { phone_number: SILENT, bank_identifier: 'HTB', amount: '80.00' }
-  const failed = await service.chargeUntil('failed', fields, provider.credential)
-  const debit = { ...failed, bank: 'HTB' }
+  const debit = await rejected()
   const { reference } = debit
   const late = { status: 'completed', bank_reference: 'LATE-80' }
   await report(debit, late)

@@ -1,4 +1,4 @@
-import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, test } from 'vitest'
 import { actingAs } from '../../sandbox/authorizer.ts'
 import { type Day, dayOf } from '../../shared/domain/time.ts'
@@ -17,10 +17,8 @@ const erase = (phone: string) => call('customer', 'erase', { phone, reason: REAS
 const repeat = (since: Date): Promise<Shown> =>
   call('customer', 'repeat-erasures', { since: since.toISOString() })
 
-const itemsOf = async (text: string): Promise<Shown[]> => {
-  const { Items = [] } = await table.send(new ScanCommand({ TableName: tableName() }))
-  return Items.filter((item) => JSON.stringify(item).includes(text))
-}
+const itemsOf = async (text: string): Promise<Shown[]> =>
+  (await service.items()).filter((item) => JSON.stringify(item).includes(text))
 
 /** Gives the table the items of a customer before the erasure. */
 const restore = async (items: readonly Shown[]): Promise<void> => {

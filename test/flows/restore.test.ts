@@ -100,10 +100,7 @@ test('an event of a debit that a restore has lost is not appended to the feed', 
 })
 
 test('a report of a bank and a reversal by an operator after a restore are events of its generation', async () => {
-  const fields = { phone_number: SILENT }
-  const { reference, uuid } = await service.chargeUntil('processing', fields, provider.credential)
-  const completed = { status: 'completed', bank_reference: 'B-1' }
-  expect((await service.report(uuid, completed)).status).toBe(200)
+  const { reference } = await service.chargeCompleted({}, provider.credential)
   await service.call('debit', 'reverse', { reference, reason: 'Returned' })
   await eventually(async () => {
     const { data } = (await provider.get(deliveriesPath(reference))).body
@@ -208,14 +205,9 @@ testInProcess.each([
     for (const Item of [{ ...toDebitItem(reversed), entity: 'restored' }, refund]) {
       await table.send(new PutCommand({ TableName: tableName(), Item }))
     }
+    const of = { reference, provider: provider.id as never, bank: 'HTB' as never }
     await putException({
-      ...{
-        reference,
-        kind: 'contradiction',
-        at,
-        provider: provider.id as never,
-        bank: 'HTB' as never,
-      },
+      ...{ ...of, kind: 'contradiction', at },
       ...{ amount, by: 'bank:HTB', requestId: 'r-1', report: '{"status":"failed"}' },
     })
     const { uuid: own } = reversalRefund(reversed)

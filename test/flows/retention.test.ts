@@ -1,4 +1,4 @@
-import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { DAY_SECONDS, dayAfter, dayOf, monthOf, startOf } from '../../shared/domain/time.ts'
 import { keyOf, table, tableName } from '../../shared/store/table.ts'
@@ -11,10 +11,8 @@ import { codeOf, type Shown, testInProcess, useService } from '../support/runnin
 const service = useService({ timeScale: 60 })
 const YEAR_SECONDS = 366 * DAY_SECONDS
 
-const itemsOf = async (reference: string): Promise<Shown[]> => {
-  const { Items = [] } = await table.send(new ScanCommand({ TableName: tableName() }))
-  return Items.filter(({ pk }) => pk === `DEBIT#${reference}`)
-}
+const itemsOf = async (reference: string): Promise<Shown[]> =>
+  (await service.items()).filter(({ pk }) => pk === `DEBIT#${reference}`)
 
 /** Removes items as DynamoDB does when they have expired. */
 const expire = async (items: readonly Shown[]): Promise<void> => {

@@ -5,18 +5,12 @@ import { keyOf, readCollection, remove } from '../../shared/store/table.ts'
 import { eventually } from '../support/eventually.ts'
 import { providerId } from '../support/examples.ts'
 import { pathOf, SILENT } from '../support/requests.ts'
-import {
-  type Charged,
-  codeOf,
-  type Shown,
-  testInProcess,
-  useService,
-} from '../support/running-service.ts'
+import { codeOf, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Requests of providers to reverse a debit (docs/api.md#reversal-requests). */
 
 const service = useService()
-const { call, refusal } = service
+const { call, refusal, chargeCompleted: completed } = service
 const clock = () => service.sandbox().control.clock
 
 beforeAll(() => call('provider', 'update', { provider: 'demo', reversals: 'request' }))
@@ -28,18 +22,6 @@ const ask = (
   body: object = { reason: 'Cancelled' },
   credential = 'sk_sandbox_demo',
 ) => service.send('POST', requestPath(reference), { credential, body })
-
-/** Charges a debit that its bank completes by a report. */
-const completed = async (): Promise<Charged> => {
-  const debit = await service.chargeUntil('processing', { phone_number: SILENT })
-  const outcome = {
-    status: 'completed',
-    bank_reference: `B-${debit.uuid}`,
-    approval_method: 'ussd',
-  }
-  expect(codeOf(await service.report(debit.uuid, outcome))).toBe('200')
-  return debit
-}
 
 const read = async (reference: string): Promise<Shown> =>
   (await service.get(`/api/v1/payment-providers/debit-requests/${reference}`)).body.data
@@ -137,15 +119,8 @@ describe('request-reversal', () => {
   test('a bank that withdraws the completion blocks the refund, and each note has its own reader', async () => {
     const { reference, uuid } = await completed()
     await ask(reference)
-    expect(
-      codeOf(
-        await service.report(uuid, {
-          status: 'failed',
-          bank_reference: `B-${uuid}`,
-          error_message: 'No money',
-        }),
-      ),
-    ).toBe('422/3001')
+    const failed = { status: 'failed', bank_reference: 'GCB-0001', error_message: 'No money' }
+    expect(codeOf(await service.report(uuid, failed))).toBe('422/3001')
     expect(await refusal('exception', 'refund', { reference })).toMatch(/bank reported a failure/)
     expect(await refusal('exception', 'resolve', { reference, note: 'Fraud' })).toBe(
       '--kind: is required: the provider reads the note of a reversal_request',

@@ -175,7 +175,7 @@ describe('get-settlement-report', () => {
     const reply = await builder.get(reportPath(id))
     const message = 'the batch is being built'
     expect([codeOf(reply), reply.body.details]).toEqual(['400/5001', message])
-    const shown = { status: 'pending', sealed_at: null, count: null, net: null }
+    const shown = { status: 'pending', sealed_at: null, count: null, net: null, payable_on: null }
     expect((await builder.get(pathOf(id))).body.data).toMatchObject(shown)
     for (const verb of ['report', 'process']) {
       await expect(builder.batch(verb, id)).rejects.toThrow(message)

@@ -1,7 +1,5 @@
-import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, test } from 'vitest'
 import { operationNames, operations } from '../../shared/api/operations.ts'
-import { table, tableName } from '../../shared/store/table.ts'
 import { CHARGE, chargeBody, pathOf, sampleEvent, sign } from '../support/requests.ts'
 import { rowsOf } from '../support/rows.ts'
 import { type Reply, useService } from '../support/running-service.ts'
@@ -85,9 +83,9 @@ test('the secret of a provider is sealed, rotated with an overlap, kept, replace
   const areAccepted = (...secrets: (string | undefined)[]) => Promise.all(secrets.map(isAccepted))
   await operate('create', { name: 'Rotating', 'request-secret': given })
   await service.call('credential', 'issue', { provider: 'rotating', token })
-  const { Items } = await table.send(new ScanCommand({ TableName: tableName() }))
-  expect(JSON.stringify(Items)).toContain('"requestSigning"')
-  expect(JSON.stringify(Items)).not.toMatch(/rs_sandbox_signed|rs_given/)
+  const stored = JSON.stringify(await service.items())
+  expect(stored).toContain('"requestSigning"')
+  expect(stored).not.toMatch(/rs_sandbox_signed|rs_given/)
   expect(JSON.stringify(await operate('show', {}))).not.toContain('rs_')
 
   const { request_secret: first, ...rotation } = await operate('rotate-request-secret', {})

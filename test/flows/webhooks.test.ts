@@ -77,7 +77,7 @@ test('a setting creates another secret after a removal, and one of concurrent ca
   const secrets = settings.flatMap(({ secret }) => secret ?? [])
   expect(secrets).toHaveLength(1)
   expect(await provider.webhook('remove')).toEqual({ removed: true })
-  for (const verb of ['remove', 'show', 'enable', 'rotate-secret']) {
+  for (const verb of ['remove', 'show', 'enable', 'ping', 'rotate-secret']) {
     const line = await service.refusal('webhook', verb, { provider: provider.id })
     expect(line, verb).toBe('this provider has no webhook')
   }

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Metafile } from 'esbuild'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   buildBundles,
   bundleFile,
@@ -16,10 +15,7 @@ import { newFolder } from '../support/folders.ts'
 /** The files that are deployed. `npm run test:bundles` runs them. */
 
 const folder = newFolder()
-let metafile: Metafile
-beforeAll(async () => {
-  metafile = await buildBundles(everyFunction, folder)
-})
+const metafile = await buildBundles(everyFunction, folder)
 
 test('the bundles contain no module that the build removes', () => {
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.keys(output.inputs))

@@ -7,7 +7,7 @@ import { propertiesOf, type TemplateNode, templatesOf } from '../support/templat
 
 const stage = completeStage
 const { secretArn } = stage.bankClientCertificate ?? {}
-const { all, findings } = templatesOf(stage)
+const { all } = templatesOf(stage)
 const functions = propertiesOf(all, 'AWS::Lambda::Function')
 
 const callersOf = (peers: 'banks' | 'receivers'): string[] =>
@@ -19,10 +19,6 @@ const callers = [...callersOf('banks'), ...callersOf('receivers')].sort()
 
 const namesOf = (nodes: TemplateNode[]): string[] =>
   nodes.map(({ FunctionName }) => FunctionName.replace('debit-collection-complete-', '')).sort()
-
-test('a stage with a network and a client certificate has no finding of AWS Solutions', () => {
-  expect(findings()).toEqual([])
-})
 
 test('a stage without the settings has neither network nor client certificate', () => {
   const { all, stacks } = templatesOf(stageNamed('production'))

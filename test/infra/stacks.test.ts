@@ -76,18 +76,13 @@ test('the variable PAYOUTS_WAIT_FOR_FUNDING reaches the functions that change fu
   expect(waiting(false)).toEqual([])
 })
 
-test('the cap on prompts of production reaches the functions that submit debits', () => {
-  const capped = functionsWith(
-    ({ Environment }) => Environment?.Variables?.OPEN_PROMPTS_MAX === '5',
+test.each([
+  ['OPEN_PROMPTS_MAX', '5', 'submit debits', ['submit-sidelined', 'submit-to-bank']],
+  ['ERASE_AFTER_DAYS', '2190', 'erase debits', ['manage-customer', 'sweep']],
+])('the variable %s of production is %s in the functions that %s', (name, value, _, expected) => {
+  expect(functionsWith(({ Environment }) => Environment?.Variables?.[name] === value)).toEqual(
+    expected,
   )
-  expect(capped).toEqual(['submit-sidelined', 'submit-to-bank'])
-})
-
-test('the age of an erasure in production reaches the functions that erase debits', () => {
-  const erasing = functionsWith(
-    ({ Environment }) => Environment?.Variables?.ERASE_AFTER_DAYS === '2190',
-  )
-  expect(erasing).toEqual(['manage-customer', 'sweep'])
 })
 
 test('the years of production reach the functions that end debits or compare them with the books', () => {

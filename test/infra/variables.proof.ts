@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { buildBundles, bundleFolder } from '../../infra/bundles/build.ts'
 import { environmentOf } from '../../infra/definitions/environment.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
@@ -8,9 +8,7 @@ import { newFolder } from '../support/folders.ts'
 /** Compares the variables of each function with the settings that its bundle reads. */
 
 const folder = newFolder()
-beforeAll(async () => {
-  await buildBundles(undefined, folder)
-})
+await buildBundles(undefined, folder)
 
 const settings = {
   stage: 'sandbox',

@@ -3,7 +3,6 @@ import { dayAfter } from '../../shared/domain/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { settlementAccount } from '../support/payee.ts'
 import { useReceiver, verifies } from '../support/receiver.ts'
-import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 import { advance, clockOf, entriesOf, today, useRunbooks } from './runbook.ts'
 import { chargeThere, setUp, useNewBank } from './set-up.ts'
@@ -28,16 +27,8 @@ const grant = (id: string): Promise<Shown> => service.call('approval', 'grant', 
 const granted = async (result: Shown): Promise<Shown> =>
   result.approval ? grant(result.approval.id) : result
 
-const complete = async (provider: string): Promise<string> => {
-  const credential = `sk_sandbox_${provider}`
-  const { reference, uuid } = await service.chargeUntil(
-    'processing',
-    { phone_number: SILENT },
-    credential,
-  )
-  await service.report(uuid, { status: 'completed', bank_reference: 'GCB-0001' })
-  return reference
-}
+const complete = async (provider: string): Promise<string> =>
+  (await service.chargeCompleted({}, `sk_sandbox_${provider}`)).reference
 
 const batchOf = async (provider: string): Promise<Shown> => {
   await complete(provider)

@@ -1,6 +1,6 @@
 import { beforeAll, expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { CHARGE, chargeBody, FAILS_AT_ONCE } from '../support/requests.ts'
+import { CHARGE, chargeBody } from '../support/requests.ts'
 import { codeOf, type Shown, useService } from '../support/running-service.ts'
 import { advance, entriesOf, today, useRunbooks } from './runbook.ts'
 
@@ -20,12 +20,10 @@ beforeAll(async () => {
 /** Creates debits that GCB completed after they had failed. */
 const lateCompletions = (count: number): Promise<string[]> =>
   Promise.all(
-    Array.from({ length: count }, async (_, index) => {
-      const fields = { phone_number: FAILS_AT_ONCE, amount: '10.00' }
-      const { reference, uuid } = await service.chargeUntil('failed', fields)
-      await service.report(uuid, { status: 'completed', bank_reference: `GCB-${index}` })
-      return reference
-    }),
+    Array.from(
+      { length: count },
+      async () => (await service.chargeCompletedLate({ amount: '10.00' })).reference,
+    ),
   )
 
 runbook('operations.md#many-at-once')(

@@ -1,4 +1,4 @@
-import { DeleteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
 import { expect } from 'vitest'
 import { table, tableName } from '../../shared/store/table.ts'
 import { useHttpBank } from '../support/http-bank.ts'
@@ -15,10 +15,7 @@ const bank = useHttpBank(service)
 
 type Row = { pk: string; sk: string }
 
-const items = async (): Promise<Row[]> => {
-  const { Items = [] } = await table.send(new ScanCommand({ TableName: tableName() }))
-  return Items as Row[]
-}
+const items = async (): Promise<Row[]> => service.items()
 const nameOf = ({ pk, sk }: Row) => `${pk} ${sk}`
 
 /** Gives the table the items of an earlier second. */

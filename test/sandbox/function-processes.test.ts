@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { actor } from '../../sandbox/authorizer.ts'
 import { newFunctionProcesses } from '../../sandbox/bundles/function-processes.ts'
@@ -85,13 +85,10 @@ test('the sandbox process prints the lines of a function and the error of a cras
     printed.push([actor(), part])
     return true
   })
-  try {
-    await invoke('charge', 'log')
-    await expect(invoke('relay', 'crash')).rejects.toThrow('exit status 1')
-    await eventually(() => expect(printed).toHaveLength(2))
-  } finally {
-    write.mockRestore()
-  }
+  onTestFinished(() => write.mockRestore())
+  await invoke('charge', 'log')
+  await expect(invoke('relay', 'crash')).rejects.toThrow('exit status 1')
+  await eventually(() => expect(printed).toHaveLength(2))
   expect(printed).toEqual([
     ['charge', 'a line\n'],
     ['relay', expect.stringMatching(/^{"level":"ERROR","message":"fault",.*too late.*}\n$/)],

@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { loadFunctions } from '../../sandbox/function-host.ts'
-import { type Gateway, openGateway } from '../../sandbox/gateway.ts'
+import { openGateway } from '../../sandbox/gateway.ts'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { pathOf } from '../support/requests.ts'
@@ -19,11 +19,8 @@ const functions = await loadFunctions(functionRows, async (row) => ({
   },
 }))
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await openGateway(0)
-  gateway.serve({ functions, onReply: () => undefined })
-})
+const gateway = await openGateway(0)
+gateway.serve({ functions, onReply: () => undefined })
 afterAll(() => gateway.stop())
 
 /** Returns the event of a request line such as `GET /x?a=1`, with these header lines. */

@@ -3,14 +3,13 @@ import { processBatch } from '../../functions/jobs/process-batch.ts'
 import { manageProvider } from '../../functions/operator/manage-provider.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
-import { pesewas } from '../../shared/domain/money.ts'
+import { type Pesewas, pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Batch, noTotals } from '../../shared/domain/settlement/batch.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { changeRestore } from '../../shared/store/operator/restores.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
@@ -19,7 +18,7 @@ import { isNew, put, putWrite } from '../../shared/store/table.ts'
 import { gcb } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted, refused } from '../support/refused.ts'
-import { storeBank } from '../support/settings.ts'
+import { storeBank, storeRestore } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { type FakeBank, fakeBank } from './fake-bank.ts'
 import { take } from './messages-sent.ts'
@@ -74,10 +73,23 @@ const belowZero = async (...amounts: number[]): Promise<Batch[]> => {
   return batches
 }
 
+/** Stores earlier batches with a net of -1.00 each. */
+const owe = async (count: number): Promise<void> => {
+  const totals = { ...noTotals, count: 1, adjustments: pesewas(-1_00), net: pesewas(-1_00) }
+  const negative = { provider, totals, outstanding: pesewas(-1_00), reportedAt: at('00:00:03') }
+  for (let n = 0; n < count; n += 1) {
+    const id = `STL-20261101-${String(n).padStart(6, '0')}` as BatchId
+    await put(keys.batch(id), 'batch', toBatchItem(sealedBatch({ ...negative, id, n })))
+  }
+}
+
 const pay = async ({ id }: Batch) => granted(await payBatch(id, deps()))
 const retry = async ({ id }: Batch) => granted(await retryBatch(id, noWrites, deps()))
 const reload = async ({ id }: Batch): Promise<Batch> => (await findBatch(id)) as Batch
-const PAID_BY_HAND = { bankReference: 'B-1' }
+type Payout = { bankReference: string; amount?: Pesewas }
+/** Records a payout that an operator knows of. */
+const complete = ({ id }: Batch, payout: Partial<Payout> = {}, alongside = noWrites) =>
+  completeBatch(id, { bankReference: 'B-1', ...payout }, alongside, deps().runtime)
 const paidAmounts = () => [...bank.paid.values()]
 
 test('a payout waits (400/5001) for a connector of its bank', async () => {
@@ -107,8 +119,7 @@ test('a batch that cannot be paid, a rejected payout and a payout are measured',
 test('a payout that a restore may have undone is a repeat, so that its bank is queried first', async () => {
   const [before, after] = [await batchOf(100_00), await newProvider({ account: '1041001002' })]
   const begunAt = at('00:00:00', 9)
-  const restore = { generation: 2, begunAt, by: 'ama', released: [], releasedAt: begunAt }
-  await changeRestore(() => restore, noWrites, deps().runtime)
+  await storeRestore(2, { begunAt, releasedAt: begunAt })
   await pay(before)
   await pay(await batchOf(20_00, 1, after))
   expect(bank.requests.map(({ repeated }) => repeated)).toEqual([true, false])
@@ -120,8 +131,7 @@ test('a batch is completed at once if its net is zero', async () => {
   await reverse(facts.reference, at('12:00:00', 1))
   const zero = await batchOf(40_00, 1)
   expect(zero.totals).toMatchObject({ count: 2, gross: 40_00, adjustments: -40_00, net: 0 })
-  const recorded = await completeBatch(zero.id, PAID_BY_HAND, () => [], deps().runtime)
-  expect(refused(recorded).code).toBe('400/5001')
+  expect(refused(await complete(zero)).code).toBe('400/5001')
   expect(await pay(zero)).toMatchObject({ status: 'completed', paid: 0 })
   expect(refused(await payBatch(zero.id, deps())).code).toBe('409/5005')
   expect(paidAmounts()).toEqual([40_00])
@@ -134,13 +144,7 @@ test('a batch below zero is offset by several later batches, and one of them off
     later.push(await batchOf(amount, 4 + n))
   }
   // Its offset leaves no payout that a bank can have made.
-  const recorded = await completeBatch(
-    (later[0] as Batch).id,
-    PAID_BY_HAND,
-    () => [],
-    deps().runtime,
-  )
-  expect(refused(recorded).code).toBe('400/5001')
+  expect(refused(await complete(later[0] as Batch)).code).toBe('400/5001')
   for (const batch of later) await pay(batch)
   const paid = await Promise.all(later.map(reload))
   const ofOne = { batch: one.id, amount: 10_00 }
@@ -156,12 +160,7 @@ test('a batch below zero is offset by several later batches, and one of them off
 })
 
 test('a payout offsets as many batches as fit into its transaction, and later ones the others', async () => {
-  const debt = { totals: { ...noTotals, net: pesewas(-1_00) }, outstanding: pesewas(-1_00) }
-  for (let n = 0; n < 101; n += 1) {
-    const id = `STL-20261101-${String(n).padStart(6, '0')}` as BatchId
-    const below = sealedBatch({ ...debt, id, provider, reportedAt: at('00:00:03') })
-    await put(keys.batch(id), 'batch', toBatchItem(below))
-  }
+  await owe(101)
   const [first, second] = [await batchOf(200_00), await batchOf(200_00, 1)]
   expect((await pay(first)).offsets).toHaveLength(96)
   expect((await pay(second)).offsets).toHaveLength(5)
@@ -188,10 +187,8 @@ test('a rejected payout is recorded only with the amount that is due since other
   bank.behaviours.push('reject')
   expect(await pay(rejected)).toMatchObject({ status: 'failed', paid: 50_00 })
   expect(await pay(later)).toMatchObject({ status: 'completed', paid: 200_00 })
-  const record = (amount?: number) => {
-    const payout = { ...PAID_BY_HAND, ...(amount && { amount: pesewas(amount) }) }
-    return completeBatch(rejected.id, payout, noWrites, deps().runtime)
-  }
+  const record = (amount?: number) =>
+    complete(rejected, amount === undefined ? {} : { amount: pesewas(amount) })
   // The bank paid 50.00 despite its rejection, or the operator did not state another amount.
   for (const amount of [undefined, 50_00]) {
     const details = '150.00 is due, not 50.00: --amount 150.00 records that the bank paid it'
@@ -209,26 +206,18 @@ test('a payout in progress that an operator records keeps its amount and its off
   const { offsets } = await pay(batch)
   await reverse(facts.reference, at('12:00:00', 3))
   const other = await builtBatch(provider, 4)
-  await completeBatch(batch.id, PAID_BY_HAND, () => [], deps().runtime)
+  await complete(batch)
   expect(await reload(batch)).toMatchObject({ status: 'completed', paid: 20_00, offsets })
   expect(await reload(other)).toMatchObject({ status: 'pending', outstanding: -120_00 })
 })
 
 test('an operator with an approval records a payout that offsets as many batches as a transaction holds', async () => {
   const payable = await batchOf(500_00)
-  const totals = { ...noTotals, count: 1, adjustments: pesewas(-1_00), net: pesewas(-1_00) }
-  const negative = { provider, totals, outstanding: pesewas(-1_00), reportedAt: at('00:00:01') }
-  for (let n = 0; n < 120; n += 1) {
-    const id = `STL-20261122-${String(n).padStart(6, '0')}` as BatchId
-    const below = sealedBatch({ ...negative, id, n, createdAt: at('00:00:01') })
-    await put(keys.batch(id), 'batch', toBatchItem(below))
-  }
+  await owe(120)
   // The record of the change, and the mark of the approval.
   const alongside = () =>
     [1, 2].map((n) => putWrite({ pk: `CHANGE#${n}`, sk: 'CHANGE', entity: 'change' }, isNew))
-  const completed = granted(
-    await completeBatch(payable.id, PAID_BY_HAND, alongside, deps().runtime),
-  )
+  const completed = granted(await complete(payable, {}, alongside))
   expect(completed.offsets.length).toBeGreaterThan(90)
   expect(completed.paid).toBe(500_00 - 100 * completed.offsets.length)
 })
@@ -302,8 +291,7 @@ describe('payouts that wait for funding', () => {
     await remit(100_00)
     bank.behaviours.push('pay later')
     expect(await tryToPay(begun)).toEqual(['processing', 0])
-    const record = async ({ id }: Batch) =>
-      outcomeOf(await completeBatch(id, PAID_BY_HAND, () => [], deps().runtime))
+    const record = async (batch: Batch) => outcomeOf(await complete(batch))
     expect(await record(begun)).toEqual(['completed', 0])
     expect(await record(unsent)).toEqual(['completed', -90_00])
   })

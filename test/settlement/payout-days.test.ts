@@ -2,10 +2,8 @@ import { beforeEach, expect, test } from 'vitest'
 import { processBatch } from '../../functions/jobs/process-batch.ts'
 import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
 import { manageCalendar } from '../../functions/operator/manage-calendar.ts'
-import { manageSettlement } from '../../functions/operator/manage-settlement.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
-import type { Day } from '../../shared/domain/time.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { findBatch, listPayable } from '../../shared/store/settlement/batches.ts'
@@ -27,7 +25,7 @@ const { clear, metrics } = captureOutput()
 useReportShelf()
 
 /** Days after Sunday, 22 November 2026. */
-const [FRIDAY, SATURDAY, SUNDAY, MONDAY, TUESDAY] = [5, 6, 7, 8, 9] as const
+const [FRIDAY, SUNDAY, MONDAY, TUESDAY] = [5, 7, 8, 9] as const
 
 let provider: ProviderId
 let bank: FakeBank
@@ -102,14 +100,6 @@ test('a holiday that is declared after the batch was sealed delays its payout, w
   })
   expect(bank.paid.size).toBe(0)
   expect(granted(await payBatch(id, depsOn(TUESDAY)))).toMatchObject({ status: 'completed' })
-})
-
-test('an operator pays on a free day only with --any-day', async () => {
-  const { id } = await batchOf(FRIDAY)
-  const free = refused(await payBatch(id, depsOn(SATURDAY)))
-  expect(free.details).toContain('2026-11-28 is no working day of GCB')
-  const paid = await payBatch(id, depsOn(SATURDAY), { anyDay: true })
-  expect(granted(paid)).toMatchObject({ status: 'completed' })
 })
 
 test('a rejected payout is retried on a free day only with --any-day', async () => {
@@ -192,13 +182,4 @@ test.each([
   [{ year: '26', file: 'x', days: '{}' }, '--year: must be a year'],
 ])('the calendar %j is refused', async (options, reason) => {
   await expect(calendar('set', options as never)).rejects.toThrow(reason)
-})
-
-test('the reply of a settlement says from which day it is payable, once it is sealed', async () => {
-  const { id } = await batchOf(FRIDAY)
-  const reply = await manageSettlement(runtimeAt('12:00:00', SATURDAY))({
-    verb: 'show',
-    options: { batch: id },
-  })
-  expect(reply).toMatchObject({ result: { status: 'pending', payable_on: '2026-11-30' as Day } })
 })

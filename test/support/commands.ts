@@ -26,6 +26,15 @@ export const runScript = (
   )
 }
 
+/** The environment of a command whose AWS is at a port of this machine. */
+export const awsAt = (port: number) => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+  AWS_REGION: 'eu-west-1',
+  ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' },
+})
+
 /** Checks that a script exited with 1 and printed one line on standard error. */
 export const expectOneLine = (
   { code, stdout, stderr }: ScriptOutput,

@@ -1,6 +1,5 @@
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { createProvider } from './provider.ts'
-import { SILENT } from './requests.ts'
 import type { Service, Shown } from './running-service.ts'
 
 /** A provider with a fee of 1.5 % and a settlement account at GCB. */
@@ -17,8 +16,6 @@ export const settlementAccount = (number: string, bank = 'GCB') => ({
   'settlement-name': 'Payee Ltd',
 })
 
-const REPORT = { status: 'completed', bank_reference: 'GCB-0001', approval_method: 'ussd' }
-
 export const createPayee = async (
   service: Service,
   id: string,
@@ -26,13 +23,8 @@ export const createPayee = async (
 ) => {
   const defaults = { 'fee-basis-points': '150', ...settlementAccount('1041007001') }
   const provider = await createProvider(service, id, { ...defaults, ...settings })
-  const complete = async (amount: string): Promise<string> => {
-    const fields = { phone_number: SILENT, amount }
-    const { reference, uuid } = await service.chargeUntil('processing', fields, provider.credential)
-    const { status } = await service.report(uuid, REPORT)
-    if (status !== 200) throw new Error(`The report of ${reference} was answered ${status}`)
-    return reference
-  }
+  const complete = async (amount: string): Promise<string> =>
+    (await service.chargeCompleted({ amount }, provider.credential)).reference
   return {
     ...provider,
     /** Completes one debit for each amount and returns their references. */

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, afterEach, beforeAll, inject, test, vi } from 'vitest'
 import { bundleFile } from '../../infra/bundles/build.ts'
 import { type JobName, jobRow } from '../../infra/definitions/jobs.ts'
@@ -7,9 +8,10 @@ import { openGateway } from '../../sandbox/gateway.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import type { QueueName } from '../../shared/queues/messages.ts'
+import { table, tableName } from '../../shared/store/table.ts'
 import { type Exchange, holdToContract } from './contract.ts'
 import { eventually } from './eventually.ts'
-import { CHARGE, callbackPath, chargeBody } from './requests.ts'
+import { CHARGE, callbackPath, chargeBody, FAILS_AT_ONCE, SILENT } from './requests.ts'
 import { sqsEvent } from './sqs-event.ts'
 
 /** The whole service over HTTP, with its own table and queues. */
@@ -56,6 +58,8 @@ export const isBundled = process.env.BUNDLES === 'true'
 
 /** Skips a test that changes the clock, variables or SDK of functions if these run in other processes. */
 export const testInProcess = test.skipIf(isBundled)
+
+const COMPLETED = { status: 'completed', bank_reference: 'GCB-0001', approval_method: 'ussd' }
 
 /** Starts the service before the tests of a file and stops it after them. */
 export const useService = ({
@@ -127,6 +131,34 @@ export const useService = ({
     if (status !== 202) throw new Error(`The charge was answered ${status}`)
     return { reference: body.data.reference, uuid: body.data.response.uuid }
   }
+  /** Sends the callback of a bank: banks may send more callbacks than updates a minute. */
+  const report = (uuid: string, body: unknown, credential = 'bt_sandbox_gcb') =>
+    send('POST', callbackPath(uuid), { credential, body })
+  /** Creates a debit and waits until it has a status. */
+  const chargeUntil = async (expected: string, ...words: Parameters<typeof charge>) => {
+    const charged = await charge(...words)
+    await until(charged.reference, expected)
+    return charged
+  }
+  /** Creates a debit with a status that its bank then reports as completed. @throws when it is not stored */
+  const chargeReported = async (
+    status: 'processing' | 'failed',
+    fields: Partial<ReturnType<typeof chargeBody>> = {},
+    credential?: string,
+  ) => {
+    const phone_number = status === 'failed' ? FAILS_AT_ONCE : SILENT
+    const charged = await chargeUntil(status, { phone_number, ...fields }, credential)
+    const { bank_identifier = 'GCB' } = fields
+    const reply = await report(
+      charged.uuid,
+      COMPLETED,
+      `bt_sandbox_${bank_identifier.toLowerCase()}`,
+    )
+    if (reply.status !== (status === 'failed' ? 422 : 200)) {
+      throw new Error(`The report of ${charged.reference} was answered ${reply.status}`)
+    }
+    return charged
+  }
   return {
     sandbox: running,
     lines,
@@ -153,25 +185,27 @@ export const useService = ({
       }
     },
     get: (path: string, credential = 'sk_sandbox_demo') => send('GET', path, { credential }),
-    /** Sends the callback of a bank: banks may send more callbacks than updates a minute. */
-    report: (uuid: string, body: unknown, credential = 'bt_sandbox_gcb') =>
-      send('POST', callbackPath(uuid), { credential, body }),
+    report,
     show,
     until,
     exceptions: async (reference: string): Promise<Shown[]> => {
       const reply = await operate('exception', 'show', { reference })
       return 'error' in reply ? [] : (reply.result as Shown[])
     },
+    /** Returns every item of the table. */
+    items: async (): Promise<Shown[]> =>
+      (await table.send(new ScanCommand({ TableName: tableName() }))).Items ?? [],
     /** Returns the newest change record of an object. */
     changeOf: async (target: string): Promise<Shown> =>
       (await call('change', 'list')).find((change: Shown) => change.target === target),
     charge,
-    /** Creates a debit and waits until it has a status. */
-    chargeUntil: async (expected: string, ...words: Parameters<typeof charge>) => {
-      const charged = await charge(...words)
-      await until(charged.reference, expected)
-      return charged
-    },
+    chargeUntil,
+    /** Creates a debit that its bank completes. */
+    chargeCompleted: (...words: Parameters<typeof charge>) =>
+      chargeReported('processing', ...words),
+    /** Creates a debit that its bank reports as completed after it has failed. */
+    chargeCompletedLate: (...words: Parameters<typeof charge>) =>
+      chargeReported('failed', ...words),
   }
 }
 

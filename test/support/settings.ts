@@ -1,11 +1,13 @@
 import type { Bank } from '../../shared/domain/banks/bank.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { Restore } from '../../shared/domain/operator/restore.ts'
 import type { Payee, Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import { real } from '../../shared/runtime.ts'
 import { changeBank } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { keys } from '../../shared/store/keys.ts'
+import { changeRestore } from '../../shared/store/operator/restores.ts'
 import { putCredential } from '../../shared/store/providers/credentials.ts'
 import { changePaidProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
@@ -22,6 +24,14 @@ export const storeBank = (bank: Bank) => changeBank(bank.identifier, () => bank,
 
 export const storeWebhook = (provider: ProviderId, webhook: Webhook) =>
   changeWebhook(provider, () => webhook, noWrites, real)
+
+/** Stores the record of a restore, whose payouts and timeouts are held until its release. */
+export const storeRestore = (generation: number, members: Partial<Restore> = {}) =>
+  changeRestore(
+    () => ({ generation, begunAt: NOON, by: 'ama', released: [], releasedAt: null, ...members }),
+    noWrites,
+    real,
+  )
 
 /** Stores a debit without the items of its provider's limits and keys. */
 export const storeDebit = (debit: Debit) =>

@@ -12,8 +12,6 @@ import { secondsAfter } from '../../shared/domain/time.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { keys } from '../../shared/store/keys.ts'
-import { changeRestore } from '../../shared/store/operator/restores.ts'
-import { noWrites } from '../../shared/store/settings.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import {
   findSweepProgress,
@@ -38,7 +36,7 @@ import {
 } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted } from '../support/refused.ts'
-import { storeBank, storeProvider, storeWebhook } from '../support/settings.ts'
+import { storeBank, storeProvider, storeRestore, storeWebhook } from '../support/settings.ts'
 import { useTable } from '../support/tables.ts'
 
 /** Tests that a fault delays only its own item, shard or provider. */
@@ -83,6 +81,16 @@ const followed = (facts: Partial<Debit['facts']> = {}, deadline = inSeconds(-60)
 /** Returns the debits whose timeout is sent. */
 const timedOut = (sent: readonly Sent[]) =>
   sent.flatMap(({ queue, body }) => (queue === 'expiries' ? body.reference : []))
+
+/** Runs each minute. Returns the minutes in which something is so. */
+const minutesWith = async (count: number, isSo: (sent: Sent[]) => boolean): Promise<number[]> => {
+  const minutes: number[] = []
+  for (let minute = 0; minute < count; minute += 1) {
+    clear()
+    if (isSo(await run(inSeconds(60 * minute)))) minutes.push(minute)
+  }
+  return minutes
+}
 
 const dueOf = async (key: Parameters<typeof read>[0]) => (await read<Item>(key))?.due
 
@@ -138,12 +146,7 @@ test.each([
 test('an item that fails is due again after a minute, doubled up to an hour', async () => {
   const [item] = failing(keys.workShard(5), 1)
   const key = { pk: String(item?.pk), sk: String(item?.sk) }
-  const minutes: number[] = []
-  for (let minute = 0; minute < 300; minute += 1) {
-    clear()
-    await run(inSeconds(60 * minute))
-    if (faults() > 0) minutes.push(minute)
-  }
+  const minutes = await minutesWith(300, () => faults() > 0)
   expect(minutes).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243])
   // Progress of the item resets the delay.
   insert({ ...item, due: inSeconds(18_000).toISOString() })
@@ -216,13 +219,11 @@ test('a debit whose events cannot be repaired is delayed, but not beyond its dea
   const debit = followed({}, inSeconds(200))
   const page = { ...keys.feedPage(demoProvider.id, 1), entity: 'feed-page', page: 1 }
   insert({ ...page, entries: 'no list', lastAt: 1 })
-  const minutes: number[] = []
   const sent: Sent[] = []
-  for (let minute = 0; minute < 5; minute += 1) {
-    clear()
-    sent.push(...(await run(inSeconds(60 * minute))))
-    if (faults() > 0) minutes.push(minute)
-  }
+  const minutes = await minutesWith(5, (own) => {
+    sent.push(...own)
+    return faults() > 0
+  })
   expect(minutes).toEqual([0, 1, 3])
   expect(timedOut(sent)).toEqual([debit.facts.reference])
 })
@@ -237,10 +238,7 @@ test('a run after a fault leaves a debit to its timers until 15 seconds after th
 
 test('the timeout of a debit is sent again after a minute, doubled up to an hour, until it ends', async () => {
   const { reference } = followed({}, inSeconds(-60)).facts
-  const minutes: number[] = []
-  for (let minute = 0; minute < 20; minute += 1) {
-    if (timedOut(await run(inSeconds(60 * minute))).length > 0) minutes.push(minute)
-  }
+  const minutes = await minutesWith(20, (sent) => timedOut(sent).length > 0)
   expect(minutes).toEqual([0, 1, 3, 7, 15])
   const now = () => inSeconds(1_200)
   await take(expireDebit(still({ now })), 'expiries', { reference, phase: 'approval' })
@@ -248,13 +246,10 @@ test('the timeout of a debit is sent again after a minute, doubled up to an hour
 })
 
 test('the timeout of a debit that a restore held for hours is sent again soon if its message is lost', async () => {
-  const held = { generation: 2, begunAt: NOON, by: 'local:ama', released: [] }
   const { reference } = followed({}, inSeconds(-10_800)).facts
-  const restore = async (releasedAt: Date | null) =>
-    changeRestore(() => ({ ...held, releasedAt }), noWrites, still())
-  await restore(null)
+  await storeRestore(2)
   expect(timedOut(await run())).toEqual([])
-  await restore(inSeconds(50))
+  await storeRestore(2, { releasedAt: inSeconds(50) })
   expect(timedOut(await run(inSeconds(60)))).toEqual([reference])
   expect(timedOut(await run(inSeconds(120)))).toEqual([reference])
 })
@@ -292,13 +287,10 @@ test('a payout in progress for weeks is queried every six hours', async () => {
 })
 
 test('a payout that a restore holds is queried in the minute of its release', async () => {
-  const held = { generation: 2, begunAt: NOON, by: 'local:ama', released: [] }
-  const restore = async (releasedAt: Date | null) =>
-    changeRestore(() => ({ ...held, releasedAt }), noWrites, still())
   const begun = { status: 'processing', processedAt: NOON, reportedAt: NOON } as const
   insert(JSON.parse(JSON.stringify(toBatchItem(batch(begun)))))
-  await restore(null)
+  await storeRestore(2)
   expect(await run(inSeconds(300))).toEqual([])
-  await restore(inSeconds(310))
+  await storeRestore(2, { releasedAt: inSeconds(310) })
   expect(await run(inSeconds(360))).toMatchObject([{ queue: 'payments' }])
 })

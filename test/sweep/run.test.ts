@@ -78,26 +78,35 @@ const run = (now: Date, overrides = {}) =>
   gathered(() => sweepAll(still({ now: () => now, ...overrides })))
 
 const published = async (provider: ProviderId): Promise<string[]> =>
-  (await listNewest(provider, 100_000)).map(({ reference, n }) => `${reference}#${n}`)
+  (await listNewest(provider, 100_000)).map(({ reference, n }) => `${reference}#${n}`).sort()
 
 const provider = demoProvider.id
+
+/** Stores the demo provider, whose debits are swept until a number of seconds from noon. */
+const sweptUntil = async (seconds: number): Promise<void> => {
+  await storeProvider(demoProvider)
+  await putSweepProgress({ until: inSeconds(seconds), behind: new Map() })
+}
+
+/** Returns the first events of debits, sorted as `published` names them. */
+const eventsOf = (debits: readonly Debit[], count = 4): string[] =>
+  debits
+    .flatMap(({ facts }) => Array.from({ length: count }, (_, n) => `${facts.reference}#${n}`))
+    .sort()
 
 const itemOf = async ({ facts }: Debit) => read<Item>(keys.debit(facts.reference))
 
 test('each event of a span is published once, however many runs follow', async () => {
-  await storeProvider(demoProvider)
-  await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
+  await sweptUntil(-600)
   const debits = [-500, -400, -350].map((at) => completedDebit(provider, inSeconds(at)))
   await run(NOON)
-  const all = debits.flatMap(({ facts }) => [0, 1, 2, 3].map((n) => `${facts.reference}#${n}`))
-  expect((await published(provider)).sort()).toEqual(all.sort())
+  expect(await published(provider)).toEqual(eventsOf(debits))
   await run(inSeconds(60))
-  expect(await published(provider)).toHaveLength(all.length)
+  expect(await published(provider)).toEqual(eventsOf(debits))
 })
 
 test('a run is measured with the lag of the sweep and the events that it repaired', async () => {
-  await storeProvider(demoProvider)
-  await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
+  await sweptUntil(-600)
   completedDebit(provider, inSeconds(-500))
   await take(sweep(still()), 'sweeps', {})
   const lag = { SweepRuns: 1, SweepLagSeconds: expect.any(Number) }
@@ -105,8 +114,7 @@ test('a run is measured with the lag of the sweep and the events that it repaire
 })
 
 test('a debit that is still open moves to `open`, due after its next deadline', async () => {
-  await storeProvider(demoProvider)
-  await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
+  await sweptUntil(-600)
   const at = inSeconds(-200)
   const processing = write(moved(pendingDebit({ provider }, at), 'processing', secondsAfter(at, 1)))
   const pending = write(pendingDebit({ provider }, at))
@@ -176,10 +184,8 @@ test('a provider that a run cannot finish continues where it was, and delays no 
       lag = await sweepAll(still({ now: slowClock(secondsAfter(NOON, 60 * runs), 1) }))
     })
   }
-  const all = [...debits, only].flatMap(({ facts }) =>
-    [0, 1, 2, 3].map((n) => `${facts.reference}#${n}`),
-  )
-  expect([...(await published(busy)), ...(await published(quiet))].sort()).toEqual(all.sort())
+  expect(await published(busy)).toEqual(eventsOf(debits))
+  expect(await published(quiet)).toEqual(eventsOf([only]))
   expect((await findSweepProgress())?.behind).toEqual(new Map())
   expect(lag).toBeLessThan(300)
 })
@@ -189,13 +195,8 @@ test('a fault of one provider leaves its progress and repairs the others', async
   for (const id of [broken, sound]) await storeProvider({ ...demoProvider, id })
   await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
   for (const id of [broken, sound]) completedDebit(id, inSeconds(-400))
-  insert({
-    ...keys.feedPage(broken, 1),
-    entity: 'feed-page',
-    page: 1,
-    entries: 'no list',
-    lastAt: 1,
-  })
+  const page = { ...keys.feedPage(broken, 1), entity: 'feed-page', page: 1 }
+  insert({ ...page, entries: 'no list', lastAt: 1 })
   await run(NOON)
   const progress = await findSweepProgress()
   expect(sweptBefore(progress, broken)).toEqual(inSeconds(-600))
@@ -262,8 +263,7 @@ test.each([
   ['another URL', { url: 'https://8.8.8.8/other' }],
   ['the same settings', {}],
 ])('a lost event stays owed after the webhook is set again with %s', async (_, options) => {
-  await storeProvider(demoProvider)
-  await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
+  await sweptUntil(-600)
   const earlier = completedDebit(provider, inSeconds(-590))
   await setWebhook(-520, {})
   const lost = completedDebit(provider, inSeconds(-500))
@@ -274,8 +274,7 @@ test.each([
 })
 
 test('an event of a type that is subscribed later is owed from then on', async () => {
-  await storeProvider(demoProvider)
-  await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
+  await sweptUntil(-600)
   await setWebhook(-590, { events: 'transaction.created' })
   const before = completedDebit(provider, inSeconds(-500))
   await setWebhook(-400, { events: 'transaction.created,transaction.completed' })
@@ -295,9 +294,8 @@ const runFrom = async (start: number, minutes: number) => {
 }
 
 test('a completed event whose record was lost is published, though settlement or a reversal is first', async () => {
-  await storeProvider(demoProvider)
   // The sweep has been down for two hours before noon.
-  await putSweepProgress({ until: inSeconds(-7_200), behind: new Map() })
+  await sweptUntil(-7_200)
   const [reversed, settled] = [1, 2].map(() => completedDebit(provider, inSeconds(-7_000)))
   if (!reversed || !settled) throw new Error('No debit')
   await repairBeforeReversal(reversed.facts.reference, NOON)
@@ -308,19 +306,15 @@ test('a completed event whose record was lost is published, though settlement or
   const beginning = { lane: 0, chunk: 0, lines: 0 }
   await addLines(building, beginning, { entries, sweptBefore: reached }, still())
   await runFrom(10, 5)
-  const expected = [...[0, 1, 2, 3, 4].map((n) => `${reversed.facts.reference}#${n}`)]
-  expected.push(...[0, 1, 2, 3].map((n) => `${settled.facts.reference}#${n}`))
-  expect((await published(provider)).sort()).toEqual(expected.sort())
+  const expected = [...eventsOf([reversed], 5), ...eventsOf([settled])].sort()
+  expect(await published(provider)).toEqual(expected)
 })
 
 test('the events of a debit that is reversed within two minutes are published after the reversal', async () => {
-  await storeProvider(demoProvider)
-  await putSweepProgress({ until: inSeconds(-600), behind: new Map() })
+  await sweptUntil(-600)
   const debit = completedDebit(provider, inSeconds(-90))
-  const { reference } = debit.facts
-  await repairBeforeReversal(reference, NOON)
+  await repairBeforeReversal(debit.facts.reference, NOON)
   await transition(debit, bankMove('reversed', { at: NOON }), still())
   await runFrom(10, 5)
-  const expected = [0, 1, 2, 3, 4].map((n) => `${reference}#${n}`)
-  expect((await published(provider)).sort()).toEqual(expected)
+  expect(await published(provider)).toEqual(eventsOf([debit], 5))
 })

@@ -90,12 +90,11 @@ const invoke = (bodies: readonly unknown[], job: Consumer = deliverWebhook(real)
 
 const DONE = { batchItemFailures: [] }
 
+/** Returns the status of each event of a debit, with the count of its attempts. */
 const recordsOf = async ({ facts }: Debit) =>
-  (await listDeliveries(facts.reference)).map(({ n, status, attemptCount }) => [
-    n,
-    status,
-    attemptCount,
-  ])
+  (await listDeliveries(facts.reference)).map(
+    ({ n, status, attemptCount }) => `${n} ${status} ${attemptCount}`,
+  )
 
 test.each([
   ['deliver-webhook', deliverWebhook],
@@ -115,20 +114,14 @@ test.each([
   )
   await eventually(async () => {
     for (const debit of others) {
-      expect(await recordsOf(debit)).toEqual([
-        [0, 'delivered', 1],
-        [1, 'delivered', 1],
-      ])
+      expect(await recordsOf(debit)).toEqual(['0 delivered 1', '1 delivered 1'])
     }
   })
   expect([hasEnded, await recordsOf(hanging)]).toEqual([false, []])
   answer = (_path, response) => response.writeHead(503).end()
   for (const response of held.splice(0)) response.writeHead(503).end()
   expect(await run).toEqual(DONE)
-  expect(await recordsOf(hanging)).toEqual([
-    [0, 'failed', 1],
-    [1, 'failed', 1],
-  ])
+  expect(await recordsOf(hanging)).toEqual(['0 failed 1', '1 failed 1'])
 })
 
 test('the ten messages of one provider read its webhook once, and their debits once each', async () => {
@@ -145,7 +138,7 @@ test('three messages of a debit with four events write three items', async () =>
   units = { read: 0, write: 0 }
   await invoke([charged(debit), { reference, n: 2, attempt: 1 }, { reference, n: 3, attempt: 1 }])
   expect(units).toEqual({ read: 4.5, write: 3 })
-  expect(await recordsOf(debit)).toEqual([0, 1, 2, 3].map((n) => [n, 'delivered', 1]))
+  expect(await recordsOf(debit)).toEqual([0, 1, 2, 3].map((n) => `${n} delivered 1`))
   const receipt = await read<object>(keys.receipt(reference))
   expect(bytesOf(receipt as never)).toBeLessThan(700)
 })
@@ -162,10 +155,7 @@ test('the message of an invocation that failed before its write is attempted and
   expect(await recordsOf(debit)).toEqual([])
   expect(await invoke([charged(debit)])).toEqual(DONE)
   expect(arrived).toHaveLength(4)
-  expect(await recordsOf(debit)).toEqual([
-    [0, 'delivered', 1],
-    [1, 'delivered', 1],
-  ])
+  expect(await recordsOf(debit)).toEqual(['0 delivered 1', '1 delivered 1'])
   expect(await invoke([charged(debit)])).toEqual(DONE)
   expect(arrived).toHaveLength(4)
 })
@@ -182,15 +172,9 @@ test('each event whose first attempt fails has a record of its own', async () =>
   const codes = [204, 503]
   answer = (_, response) => response.writeHead(codes.shift() ?? 204).end()
   await invoke([charged(debit)])
-  expect(await recordsOf(debit)).toEqual([
-    [0, 'delivered', 1],
-    [1, 'failed', 1],
-  ])
+  expect(await recordsOf(debit)).toEqual(['0 delivered 1', '1 failed 1'])
   await invoke([{ reference: debit.facts.reference, n: 1, attempt: 2 }])
-  expect(await recordsOf(debit)).toEqual([
-    [0, 'delivered', 1],
-    [1, 'delivered', 2],
-  ])
+  expect(await recordsOf(debit)).toEqual(['0 delivered 1', '1 delivered 2'])
 })
 
 test('a redelivery of an event in the receipt leaves the other event unchanged', async () => {

@@ -3,8 +3,6 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { runScript } from '../../support/commands.ts'
 
-export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>
-
 /** Starts the sandbox command at a free port. */
 export const startSandbox = async (...options: string[]) => {
   const args = ['commands/sandbox.ts', '--port', '0', ...options]

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { functionRows } from '../../../infra/definitions/functions.ts'
 import { close, listen } from '../../../sandbox/local-server.ts'
+import { awsAt } from '../../support/commands.ts'
 
 /** An endpoint of AWS with one stage, whose functions are those of a sandbox. */
 
@@ -10,7 +11,7 @@ const PREFIX = `debit-collection-${STAGE}-`
 const ACCOUNT = 'eu-west-1:000000000000'
 
 /** Properties of the stage that a test changes. */
-type StageState = {
+export type StageState = {
   eventSources: 'Enabled' | 'Disabled'
   deadLetters: number
   /** Unconfirmed subscriptions of the two topics' addresses. */
@@ -174,17 +175,5 @@ export const startStageEndpoint = async (address: string, state: StageState) => 
     for await (const part of body ?? []) response.write(part)
     response.end()
   })
-  const port = await listen(server)
-  return {
-    /** The environment of commands that use the endpoint. */
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
-      AWS_REGION: 'eu-west-1',
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-    },
-    stop: () => close(server),
-  }
+  return { env: awsAt(await listen(server)), stop: () => close(server) }
 }

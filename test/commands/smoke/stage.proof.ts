@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { runScript } from '../../support/commands.ts'
-import { type RunningSandbox, startSandbox } from './running-sandbox.ts'
+import { startSandbox } from './running-sandbox.ts'
 import { healthy, startStageEndpoint } from './stage-endpoint.ts'
 
-let sandbox: RunningSandbox
-beforeAll(async () => {
-  sandbox = await startSandbox('--time-scale', '10')
-})
-afterAll(() => sandbox.stop())
+const sandbox = await startSandbox('--time-scale', '10')
+afterAll(sandbox.stop)
 
 const smoke = async (state: Partial<Parameters<typeof startStageEndpoint>[1]>) => {
-  const endpoint = await startStageEndpoint(sandbox.address, { ...healthy, ...state })
-  try {
-    const { code, stdout } = await runScript(
-      ['commands/smoke.ts', '--stage', 'sandbox'],
-      endpoint.env,
-    )
-    const lines = stdout.trimEnd().split('\n')
-    const passed = lines.flatMap((line) => (line.startsWith('ok ') ? [line.slice(3)] : []))
-    return { code, passed, others: lines.filter((line) => !line.startsWith('ok ')) }
-  } finally {
-    await endpoint.stop()
-  }
+  const { env, stop } = await startStageEndpoint(sandbox.address, { ...healthy, ...state })
+  onTestFinished(stop)
+  const { code, stdout } = await runScript(['commands/smoke.ts', '--stage', 'sandbox'], env)
+  const lines = stdout.trimEnd().split('\n')
+  const passed = lines.flatMap((line) => (line.startsWith('ok ') ? [line.slice(3)] : []))
+  return { code, passed, others: lines.filter((line) => !line.startsWith('ok ')) }
 }
 
 test('the smoke test of a stage finds the API and checks events, sweep, queues and logs', async () => {
@@ -48,12 +39,8 @@ test('the smoke test of a stage finds the API and checks events, sweep, queues a
   const ids = providers.map(({ id }) => id).filter((id) => id.startsWith('smoke-'))
   expect(ids).toHaveLength(2)
   for (const id of ids) {
-    const [{ created_at, expires_on }] = await sandbox.operator(
-      'credential',
-      'list',
-      '--provider',
-      id,
-    )
+    const words = ['credential', 'list', '--provider', id]
+    const [{ created_at, expires_on }] = await sandbox.operator(...words)
     expect(Date.parse(expires_on) - Date.parse(created_at)).toBeLessThanOrEqual(3_600_000)
   }
 }, 240_000)

@@ -85,15 +85,10 @@ test('a debit that is charged after a restore has sequences from 0', () => {
 })
 
 test('the events of creation and settlement have the published names, priorities and retries', () => {
-  expect(eventTypes.created).toMatchObject({
-    event: 'transaction.created',
-    priority: 'low',
-    retries: 2,
-  })
-  expect(eventTypes.settled).toMatchObject({
-    event: 'settlement.completed',
-    priority: 'medium',
-    retries: 5,
-  })
+  const { created, settled } = eventTypes
+  const row = { event: 'transaction.created', priority: 'low', retries: 2 }
+  expect(created).toMatchObject(row)
+  const batchRow = { event: 'settlement.completed', priority: 'medium', retries: 5 }
+  expect(settled).toMatchObject(batchRow)
   expect(EventType.options).toEqual(Object.values(eventTypes).map(({ event }) => event))
 })

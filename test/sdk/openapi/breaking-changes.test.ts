@@ -6,7 +6,7 @@ import { openApi } from '../../../sdk/openapi/document.ts'
 // biome-ignore lint/suspicious/noExplicitAny: the document has no types
 type Description = any
 
-type Planted = [change: string, plant: (next: Description) => unknown, line: string]
+type Planted = [change: string, plant: (next: Description) => unknown]
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
 const READ = '/api/v1/payment-providers/debit-requests/{reference}'
@@ -20,131 +20,86 @@ const codesOf = (next: Description): number[] =>
 
 const without = <T>(list: T[], value: T): T[] => list.filter((one) => one !== value)
 
+const DEBIT = 'schema Debit of a response: member'
+const FIELDS = 'schema ChargeFields of a request: member'
+
+const addParameter = (next: Description, required: boolean): void =>
+  next.paths[LIST].get.parameters.push({ name: 'day', in: 'query', required, schema: {} })
+
+/** Each change by the line that reports it. */
 const BREAKING: Planted[] = [
-  ['a path is removed', (next) => delete next.paths[READ], `${READ} is removed`],
+  [`${READ} is removed`, (next) => delete next.paths[READ]],
+  [`POST ${CHARGE} is removed`, (next) => delete next.paths[CHARGE].post],
   [
-    'an operation is removed',
-    (next) => delete next.paths[CHARGE].post,
-    `POST ${CHARGE} is removed`,
-  ],
-  [
-    'a response is removed',
-    (next) => delete next.paths[CHARGE].post.responses[202],
     `POST ${CHARGE}: response 202 is removed`,
+    (next) => delete next.paths[CHARGE].post.responses[202],
+  ],
+  [`${DEBIT} narration is removed`, (next) => delete debitOf(next).properties.narration],
+  [
+    `${DEBIT} reference can be null`,
+    (next) => (debitOf(next).properties.reference.type = ['string', 'null']),
   ],
   [
-    'a member of a response is removed',
-    (next) => delete debitOf(next).properties.narration,
-    'schema Debit of a response: member narration is removed',
-  ],
-  [
-    'a member of a response becomes nullable',
-    (next) => {
-      debitOf(next).properties.reference.type = ['string', 'null']
-    },
-    'schema Debit of a response: member reference can be null',
-  ],
-  [
-    'an object of a response becomes nullable',
+    `${DEBIT} customer can be null`,
     (next) => {
       const { properties } = debitOf(next)
       properties.customer = { anyOf: [properties.customer, { type: 'null' }] }
     },
-    'schema Debit of a response: member customer can be null',
   ],
   [
-    'a member of a response becomes optional',
-    (next) => {
-      debitOf(next).required = without(debitOf(next).required, 'amount')
-    },
-    'schema Debit of a response: member amount can be absent',
+    `${DEBIT} amount can be absent`,
+    (next) => (debitOf(next).required = without(debitOf(next).required, 'amount')),
   ],
   [
-    'a member of a response has another type',
-    (next) => {
-      debitOf(next).properties.amount = { type: 'integer' }
-    },
-    'schema Debit of a response: member amount can be integer',
+    `${DEBIT} amount can be integer`,
+    (next) => (debitOf(next).properties.amount = { type: 'integer' }),
   ],
   [
-    'a request needs a new member',
+    `${FIELDS} purpose is required`,
     (next) => {
       fieldsOf(next).properties.purpose = { type: 'string' }
       fieldsOf(next).required.push('purpose')
     },
-    'schema ChargeFields of a request: member purpose is required',
   ],
+  [`GET ${LIST}: query parameter day is required`, (next) => addParameter(next, true)],
   [
-    'a request needs a new parameter',
-    (next) =>
-      next.paths[LIST].get.parameters.push({
-        name: 'day',
-        in: 'query',
-        required: true,
-        schema: {},
-      }),
-    `GET ${LIST}: query parameter day is required`,
-  ],
-  [
-    'a parameter of requests has a lower maximum',
-    (next) => {
-      const limit = next.paths[LIST].get.parameters.find(
-        ({ name }: { name: string }) => name === 'per_page',
-      )
-      limit.schema.maximum = 50
-    },
     `GET ${LIST}: query parameter per_page has maximum 50`,
-  ],
-  [
-    'a member of requests has a smaller length',
     (next) => {
-      fieldsOf(next).properties.narration.maxLength = 20
+      const isLimit = ({ name }: { name: string }) => name === 'per_page'
+      next.paths[LIST].get.parameters.find(isLimit).schema.maximum = 50
     },
-    'schema ChargeFields of a request: member narration has maxLength 20',
   ],
   [
-    'a member of requests accepts fewer types',
-    (next) => {
-      fieldsOf(next).properties.amount.type = 'string'
-    },
-    'schema ChargeFields of a request: member amount no longer accepts type number',
+    `${FIELDS} narration has maxLength 20`,
+    (next) => (fieldsOf(next).properties.narration.maxLength = 20),
   ],
   [
-    'a value of requests is removed',
+    `${FIELDS} amount no longer accepts type number`,
+    (next) => (fieldsOf(next).properties.amount.type = 'string'),
+  ],
+  [
+    'schema RequestReversalFields of a request: member kind no longer accepts "complaint"',
     (next) => {
       const { kind } = next.components.schemas.RequestReversalFields.properties
       kind.enum = without(kind.enum, 'complaint')
     },
-    'schema RequestReversalFields of a request: member kind no longer accepts "complaint"',
   ],
   [
-    'a wrapped form of requests is removed',
+    `POST ${CHARGE}: request no longer accepts the form debit_request`,
     (next) => {
       const content = next.paths[CHARGE].post.requestBody.content['application/json']
       content.schema = content.schema.oneOf[0]
     },
-    `POST ${CHARGE}: request no longer accepts the form debit_request`,
   ],
   [
-    'a code of errors is removed',
-    (next) => codesOf(next).splice(codesOf(next).indexOf(3005), 1),
     `POST ${CHARGE}: response 400 error code 3005 is removed`,
+    (next) => codesOf(next).splice(codesOf(next).indexOf(3005), 1),
   ],
-  [
-    'an operation needs another credential',
-    (next) => {
-      next.paths[READ].get.security = [{ bank: [] }]
-    },
-    `GET ${READ}: security is changed`,
-  ],
-  [
-    'a webhook is removed',
-    (next) => delete next.webhooks['transaction.failed'],
-    'webhook transaction.failed is removed',
-  ],
+  [`GET ${READ}: security is changed`, (next) => (next.paths[READ].get.security = [{ bank: [] }])],
+  ['webhook transaction.failed is removed', (next) => delete next.webhooks['transaction.failed']],
 ]
 
-const COMPATIBLE: [change: string, plant: (next: Description) => unknown][] = [
+const COMPATIBLE: Planted[] = [
   ['a path is added', (next) => (next.paths['/api/v1/new'] = next.paths[LIST])],
   [
     'a response has a new member',
@@ -157,16 +112,7 @@ const COMPATIBLE: [change: string, plant: (next: Description) => unknown][] = [
     'a request has a new optional member',
     (next) => (fieldsOf(next).properties.purpose = { type: 'string' }),
   ],
-  [
-    'a request has a new optional parameter',
-    (next) =>
-      next.paths[LIST].get.parameters.push({
-        name: 'day',
-        in: 'query',
-        required: false,
-        schema: {},
-      }),
-  ],
+  ['a request has a new optional parameter', (next) => addParameter(next, false)],
   [
     'a member of requests becomes optional',
     (next) => (fieldsOf(next).required = without(fieldsOf(next).required, 'narration')),
@@ -203,7 +149,7 @@ const planted = (plant: (next: Description) => unknown): string[] => {
   return breakingChanges(base, next)
 }
 
-test.each(BREAKING)('a comparison reports that %s', (_, plant, line) => {
+test.each(BREAKING)('a comparison reports `%s`', (line, plant) => {
   expect(planted(plant)).toEqual([line])
 })
 

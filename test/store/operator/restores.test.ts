@@ -2,23 +2,17 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { manageRestore } from '../../../functions/operator/manage-restore.ts'
 import type { Reference } from '../../../shared/domain/ids.ts'
-import type { Restore } from '../../../shared/domain/operator/restore.ts'
 import type { Batch } from '../../../shared/domain/settlement/batch.ts'
 import type { Day } from '../../../shared/domain/time.ts'
 import type { FeedEntry } from '../../../shared/domain/webhooks/feed.ts'
-import { real } from '../../../shared/runtime.ts'
-import {
-  changeRestore,
-  currentGeneration,
-  findRestore,
-} from '../../../shared/store/operator/restores.ts'
+import { currentGeneration, findRestore } from '../../../shared/store/operator/restores.ts'
 import { toBatchItem } from '../../../shared/store/settlement/batch-item.ts'
 import { findOpenBatch } from '../../../shared/store/settlement/batches.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { appendToFeed, listFeed } from '../../../shared/store/webhooks/feed.ts'
 import { demoProvider, inSeconds, NOON, providerId, still } from '../../support/examples.ts'
 import { listNewest } from '../../support/newest-events.ts'
-import { storeProvider } from '../../support/settings.ts'
+import { storeProvider, storeRestore } from '../../support/settings.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
 /** Tests the effects of a restore on generations, batch ids and pages of the feed. */
@@ -31,13 +25,6 @@ afterEach(() => {
   delete process.env.CACHE_SECONDS
 })
 
-const restored = (generation: number, members: Partial<Restore> = {}) =>
-  changeRestore(
-    () => ({ generation, begunAt: NOON, by: 'ama', released: [], releasedAt: null, ...members }),
-    () => [],
-    real,
-  )
-
 const event = (n: number): FeedEntry => ({ reference: 'DCS-20261121-ABC123' as Reference, n })
 const after = { page: 1, count: 5 }
 
@@ -47,7 +34,7 @@ test('a restore lists at most five hundred released providers, and then releases
   const release = (options: Record<string, string>) =>
     manage({ verb: 'release', options, actor: 'local:ama' })
   await storeProvider(demoProvider)
-  await restored(2, { released: ids })
+  await storeRestore(2, { released: ids })
   expect(await release({ provider: demoProvider.id })).toMatchObject({
     error: expect.stringContaining('500 providers are released: release all together'),
   })
@@ -60,7 +47,7 @@ test('the feed continues in pages of the new generation, so that a lost cursor s
   const provider = providerId('fed')
   await appendToFeed(provider, [event(0), event(1)], NOON)
   // A reader has read three more events, which the restore has undone.
-  await restored(2)
+  await storeRestore(2)
   await appendToFeed(provider, [event(2)], NOON)
   await appendToFeed(provider, [event(3), event(4)], NOON)
   const read = async (position = { page: 0, count: 0 }) =>
@@ -77,7 +64,7 @@ test('the feed continues in pages of the new generation, so that a lost cursor s
 
 test('the feed fills its pages in every generation', async () => {
   const provider = providerId('filled')
-  await restored(9)
+  await storeRestore(9)
   const many = Array.from({ length: 65 }, (_, n) => event(n))
   await appendToFeed(provider, many, NOON)
   const found = await listFeed(provider, { after, notBefore: new Date(0), limit: 100 })
@@ -98,7 +85,7 @@ const written = async (batch: Batch): Promise<Batch> => {
 test('a new batch never has the id of a batch that a restore lost', async () => {
   const batches = [await place()]
   for (const generation of [2, 3]) {
-    await restored(generation)
+    await storeRestore(generation)
     batches.push(await place())
   }
   expect(new Set(batches.map(({ id }) => id)).size).toBe(3)
@@ -108,7 +95,7 @@ test('a new batch never has the id of a batch that a restore lost', async () => 
 
 test('an open batch from before the restore stays in use, and later ones follow it', async () => {
   const open = await written(await place())
-  await restored(2)
+  await storeRestore(2)
   expect(await find()).toEqual({ batch: open, isNew: false })
   await written({ ...open, sealedAt: NOON })
   const next = await written({ ...(await place()), sealedAt: NOON })
@@ -120,7 +107,7 @@ test('the generation is cached for 30 seconds, also without any restore', async 
   process.env.CACHE_SECONDS = '30'
   // Last, because the reads of other tests are cached.
   expect(await currentGeneration(inSeconds(86_400))).toBeUndefined()
-  await restored(2)
+  await storeRestore(2)
   expect(await currentGeneration(inSeconds(86_429))).toBeUndefined()
   expect(await currentGeneration(inSeconds(86_430))).toBe(2)
 })
