@@ -84,7 +84,12 @@ const list = v.pipe(
   v.transform((text) => text.split(',').map((part) => part.trim())),
 )
 
-export const eventList = v.pipe(list, v.array(EventType), v.minLength(1))
+export const eventList = v.pipe(
+  list,
+  v.array(EventType),
+  v.minLength(1),
+  v.transform((types) => [...new Set(types)]),
+)
 export const addressList = v.pipe(
   list,
   v.array(v.pipe(v.string(), v.check(isRange, 'must be addresses or CIDR ranges'))),
