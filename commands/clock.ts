@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+import { Duration, Instant } from '../shared/domain/time.ts'
 import { callSandbox } from './sandbox-client.ts'
 import { portIn, readArguments, unknownWord } from './terminal/arguments.ts'
 
@@ -20,9 +22,11 @@ const { values, positionals, refuse } = await readArguments({
 })
 const [verb = '', value, ...others] = positionals
 const bodyOf = Object.hasOwn(bodies, verb) ? bodies[verb] : undefined
-const takesValue = verb === 'advance' || verb === 'to'
+const form = verb === 'advance' ? Duration : verb === 'to' ? Instant : undefined
 if (verb !== '' && !bodyOf) refuse(await unknownWord('verb', verb, Object.keys(bodies)))
-if (!bodyOf || takesValue !== (value !== undefined) || others.length > 0) refuse()
+if (!bodyOf || (form !== undefined) !== (value !== undefined) || others.length > 0) refuse()
+const parsed = form && v.safeParse(form, value)
+if (parsed && !parsed.success) refuse(`${verb}: ${parsed.issues[0].message}`)
 const body = bodyOf?.(value ?? '')
 const port = portIn(values.port, refuse)
 const clock = await callSandbox(port, body ? 'POST' : 'GET', 'clock', body)

@@ -33,6 +33,7 @@ const timeScale = Number(values['time-scale'])
 if (!(timeScale > 0 && Number.isFinite(timeScale)))
   refuse('--time-scale: must be a number above zero')
 const { data, approvals, host } = values
+if (data === '') refuse('--data: must name a folder')
 const listening = { host, names: listIn(values.names) }
 const settings = { data, timeScale, approvals, webhookHosts: listIn(values['webhook-hosts']) }
 

@@ -124,7 +124,7 @@ const runChecks = async (): Promise<void> => {
     aws && stage && aws.checkSubscriptions(check, stage),
   ])
   await checkReplyForm(check, api)
-  await checkReconciliation(check, objects, command, since)
+  await checkReconciliation(check, objects, command, api.now())
   if (aws && stage) await aws.checkFaults(check, { stage, since, signal })
 }
 

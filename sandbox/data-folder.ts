@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { type JournalFile, openJournalFile } from './aws/journal-file.ts'
 import { StartFailure } from './start-failure.ts'
 
@@ -34,11 +34,18 @@ const lock = (folder: string): (() => void) => {
   return () => rmSync(file, { force: true })
 }
 
+/** Makes a folder with its parents. Node's own `recursive` never returns below /proc. */
+const makeFolder = (folder: string): void => {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  mkdirSync(folder, { mode: 0o700 })
+}
+
 /** Opens the folder that keeps the state of a sandbox, for one process. @throws StartFailure */
 export const openDataFolder = (folder: string): JournalFile => {
   try {
     // Its files have personal data and the sealing key.
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(resolve(folder))
     const unlock = lock(folder)
     const journal = openJournalFile(join(folder, 'journal.jsonl'))
     return {

@@ -59,6 +59,7 @@ export type Api = ReturnType<typeof newApi>
 
 export const newApi = (address: string, signal: AbortSignal) => {
   const problems: string[] = []
+  let now = new Date()
 
   const send = async (request: ApiRequest): Promise<ApiReply> => {
     const { path, token, signingSecret, body: content } = request
@@ -83,6 +84,8 @@ export const newApi = (address: string, signal: AbortSignal) => {
     const reply = { status: response.status, headers: response.headers, text }
     const apiReply = { ...reply, body: isObject ? (parsed as ApiBody) : {} }
     const problem = problemOf(apiReply, request)
+    const time = apiReply.body.meta?.timestamp
+    if (typeof time === 'string' && ISO_TIME.test(time)) now = new Date(time)
     if (problem) problems.push(`${response.status} to ${method} ${path}: ${problem}`)
     return apiReply
   }
@@ -100,6 +103,8 @@ export const newApi = (address: string, signal: AbortSignal) => {
     /** Returns the data of a reply 200. @throws Mismatch */
     read: async <T>(path: string, token: string): Promise<T> =>
       (await expect({ path, token }, 200)).body.data as T,
+    /** Returns the service's time of the newest reply: the clock of a sandbox can be ahead. */
+    now: (): Date => now,
     /** Replies without the published form. */
     problems,
   }

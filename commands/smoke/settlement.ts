@@ -17,7 +17,7 @@ export const checkSettlement = async (
 ) => {
   const { token, provider } = objects
   const getBatch = await check('settlement-run', async () => {
-    const date = new Date(Date.now() + DAY_MS).toISOString().slice(0, 10)
+    const date = new Date(api.now().getTime() + DAY_MS).toISOString().slice(0, 10)
     const run = () => operator('settlement', 'run', { date, provider })
     const { built } = await within(INDEX_SECONDS, run)
     // 1.50 as the bank reports, and 1.5 % of 50.00.
@@ -52,10 +52,10 @@ export const checkReconciliation = (
   check: RunCheck,
   { bank, provider, signing }: Objects,
   command: ReturnType<typeof operatorCommandOf>,
-  since: Date,
+  now: Date,
 ) =>
   check('reconcile', async () => {
-    const date = since.toISOString().slice(0, 10)
+    const date = now.toISOString().slice(0, 10)
     type Checked = Extract<ResultOf<'reconciliation', 'run'>, { date: unknown }>
     const { invariants } = await command<Checked>('reconcile', '--date', date)
     const own = new Set<string>([bank, provider, signing.provider])

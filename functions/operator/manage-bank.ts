@@ -68,7 +68,6 @@ const behaveAs = (
 ) => {
   const { behaviour: _, ...usual } = bank
   if (bank.connector !== 'sandbox') return invalid({ bank: ['must have connector sandbox'] })
-  if (as !== 'rejecting' && code) return invalid({ code: ['applies to rejecting only'] })
   if (as === 'normal')
     return milliseconds === undefined ? usual : invalid({ for: ['does not apply to normal'] })
   return {

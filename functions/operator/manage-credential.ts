@@ -19,15 +19,12 @@ type IssueOptions = v.InferOutput<typeof credential.verbs.issue.options>
 type CredentialOptions = v.InferOutput<typeof credential.verbs.show.options>
 
 const ownerOf = async ({ provider, bank }: Pick<IssueOptions, 'provider' | 'bank'>) => {
-  if (provider && !bank) {
+  if (provider) {
     const exists = await findProvider(provider)
     return exists ? ({ kind: 'provider', owner: provider } as const) : noSuch('provider')
   }
-  if (bank && !provider) {
-    const exists = await findBank(bank)
-    return exists ? ({ kind: 'bank', owner: bank } as const) : noSuch('bank')
-  }
-  return new Refusal(1400, { details: 'either --provider or --bank is required' })
+  const exists = bank && (await findBank(bank))
+  return exists ? ({ kind: 'bank', owner: bank } as const) : noSuch('bank')
 }
 
 const newOwnerOf = async (options: IssueOptions) =>
@@ -59,11 +56,8 @@ const recordingOf = (target: string, { kind, owner }: Owner, author: Author): Re
   ...(kind === 'provider' ? { provider: owner as ProviderId } : { bank: owner as BankIdentifier }),
 })
 
-const idOf = ({ id, token }: CredentialOptions): string | Refusal => {
-  if (id !== undefined && token === undefined) return id
-  if (token !== undefined && id === undefined) return credentials.credentialId(token)
-  return new Refusal(1400, { details: 'either --id or --token is required' })
-}
+const idOf = ({ id, token = '' }: CredentialOptions): string =>
+  id ?? credentials.credentialId(token)
 
 export const manageCredential = operatorHandler(credential, {
   issue: { run: issue, check: newOwnerOf },
@@ -77,17 +71,14 @@ export const manageCredential = operatorHandler(credential, {
     })
   },
   show: async (target) => {
-    const id = idOf(target)
-    if (id instanceof Refusal) return id
     return unlessRefused(
-      (await credentials.findCredential(id)) ?? noSuch('credential'),
+      (await credentials.findCredential(idOf(target))) ?? noSuch('credential'),
       credentialView,
     )
   },
   /** A revoked credential keeps its time. */
   revoke: async (target, author, runtime) => {
     const id = idOf(target)
-    if (id instanceof Refusal) return id
     const stored = await credentials.findCredential(id)
     if (!stored) return noSuch('credential')
     const now = runtime.now()

@@ -2,7 +2,7 @@ import { cursorFor, listHash, positionIn } from '../../shared/api/pagination.ts'
 import { failureCode } from '../../shared/domain/banks/failure-code.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { isOpen } from '../../shared/domain/debits/lifecycle.ts'
-import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { Refusal } from '../../shared/domain/refusal.ts'
 import { dayAfter, startOf } from '../../shared/domain/time.ts'
 import { logUnreadable } from '../../shared/log.ts'
 import { ListPage, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
@@ -42,7 +42,6 @@ export const manageDebit = operatorHandler(noun, {
     } = others
     const { provider } = rest
     if (provider && !(await findProvider(provider))) return noSuch('provider')
-    if (from && to && to < from) return invalid({ to: ['must not be before --from'] })
     const filter = {
       ...rest,
       bankReference,

@@ -1,6 +1,7 @@
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { DAY_MS } from '../../shared/domain/time.ts'
+import type { Delivery } from '../../shared/domain/webhooks/delivery.ts'
 import { parseDeliveryId } from '../../shared/domain/webhooks/event.ts'
 import { RECOVERY_DAYS_MAX, requestedRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
@@ -34,14 +35,23 @@ const eventKey = ({ reference, n }: { reference: string; n: number }): string =>
 
 export const manageDelivery = operatorHandler(noun, {
   list: async ({ reference, ...options }) => {
-    const { provider, status } = options
-    if (reference) return (await readLog(reference)).map(deliveryWithAttempts)
-    if (!provider) return new Refusal(1007, { details: '--reference or --provider is required' })
+    const { provider, status, limit } = options
+    const hasStatus = (delivery: Delivery) => status === undefined || delivery.status === status
+    if (reference) {
+      return (await readLog(reference))
+        .filter(
+          ({ delivery }) =>
+            hasStatus(delivery) && delivery.provider === (provider ?? delivery.provider),
+        )
+        .slice(0, limit)
+        .map(deliveryWithAttempts)
+    }
+    if (!provider) return noSuch('provider')
     return pageOf('delivery list', options, {
       read: ({ before }) => deliveryPages(provider, before),
       keyOf: ({ key }) => key,
       viewOf: ({ delivery }) => deliveryView(delivery),
-      matches: ({ delivery }) => status === undefined || delivery.status === status,
+      matches: ({ delivery }) => hasStatus(delivery),
     })
   },
   show: async ({ id }) => {

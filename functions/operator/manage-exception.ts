@@ -89,7 +89,6 @@ const show = async (reference: Reference) => {
 /** Stores the references of the open exceptions that a call selects. */
 const select = async ({ kind, bank, from, to }: ResolveOptions | RefundOptions, author: Author) => {
   if (!from || !to) return invalid({ file: ['is uploaded by the operator command'] })
-  if (to < from) return invalid({ to: ['must not be before --from'] })
   const amounts = new Map<Reference, number>()
   const span = { from: startOf(from), before: startOf(dayAfter(to)) }
   for await (const page of exceptionPages('open', span)) {

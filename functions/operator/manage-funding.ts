@@ -109,13 +109,13 @@ export const manageFunding = operatorHandler(funding, {
     pageOf('funding list', options, {
       read: async function* ({ from, before }) {
         const fundings = await listFundings(options.bank)
-        const isWithin = (key: string): boolean => key >= from && key <= before
         yield fundings
-          .filter((one) => isWithin(keyOf(one)))
-          .sort((one, other) => (keyOf(one) < keyOf(other) ? 1 : -1))
+          .map((funding) => ({ key: keyOf(funding), funding }))
+          .filter(({ key }) => key >= from && key <= before)
+          .sort((one, other) => (one.key < other.key ? 1 : -1))
       },
-      keyOf,
-      viewOf: fundingView,
+      keyOf: ({ key }) => key,
+      viewOf: ({ funding }) => fundingView(funding),
     }),
 })
 

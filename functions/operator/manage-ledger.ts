@@ -20,7 +20,6 @@ const ENTRIES_MAX = 10_000
 
 export const manageLedger = operatorHandler(ledger, {
   account: async ({ account: name, from, to }, { at }) => {
-    if (to < from) return invalid({ to: ['must not be before from'] })
     const expired = refusalOfDay('from', from, at)
     if (expired) return expired
     const account = name as Account

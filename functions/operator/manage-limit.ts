@@ -1,10 +1,5 @@
 import type * as v from 'valibot'
-import {
-  type Operation,
-  type OperationName,
-  operationNames,
-  operations,
-} from '../../shared/api/operations.ts'
+import { type Operation, type OperationName, operations } from '../../shared/api/operations.ts'
 import { effectiveLimit } from '../../shared/api/rate-guard.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/complete.ts'
@@ -14,11 +9,11 @@ import {
   type Provider,
   type ProviderId,
 } from '../../shared/domain/providers/provider.ts'
-import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
+import { unlessRefused } from '../../shared/domain/refusal.ts'
 import { type RequestLimits, withRequestLimit } from '../../shared/domain/request-limits.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { limit } from '../../shared/operator/nouns/providers.ts'
+import { limit, operationsOf } from '../../shared/operator/nouns/providers.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { changeBank, findBank, listBanks } from '../../shared/store/banks/banks.ts'
 import { findDayTotal } from '../../shared/store/debits/charges.ts'
@@ -33,9 +28,6 @@ import { bankLimitView, providerLimitView, usageView } from '../../shared/views/
 type SetOptions = v.InferOutput<typeof limit.verbs.set.options>
 type OwnerOptions = Pick<SetOptions, 'provider' | 'bank'>
 type OwnerKind = 'provider' | 'bank'
-
-const operationsOf = (kind: OwnerKind): OperationName[] =>
-  operationNames.filter((name) => operations[name].caller === kind)
 
 const perMinute = (name: OperationName, overrides: RequestLimits) => {
   const { per }: Operation['limit'] = operations[name].limit
@@ -57,32 +49,6 @@ const usage = async ({ id, dailyLimit }: Provider, now: Date) => {
   const day = dayOf(now)
   const total = dailyLimit === undefined ? undefined : await findDayTotal(id, day)
   return usageView(day, dailyLimit, total ?? 0)
-}
-
-const checkOwner = ({ provider, bank }: OwnerOptions): Refusal | undefined =>
-  (provider === undefined) === (bank === undefined)
-    ? new Refusal(1400, { details: 'either --provider or --bank is required' })
-    : undefined
-
-const checkOptions = (options: SetOptions): Refusal | undefined => {
-  const { bank, operation, 'daily-limit': dailyLimit, 'per-minute': count } = options
-  const refusal = checkOwner(options)
-  if (refusal) return refusal
-  if (operation !== undefined && count === undefined) {
-    return invalid({ 'per-minute': ['is required with --operation'] })
-  }
-  if (operation === undefined && count !== undefined) {
-    return invalid({ operation: ['is required with --per-minute'] })
-  }
-  if (bank && dailyLimit !== undefined)
-    return invalid({ 'daily-limit': ['applies to providers only'] })
-  if (operation === undefined && dailyLimit === undefined) {
-    return new Refusal(1400, { details: 'name --daily-limit, or --operation and --per-minute' })
-  }
-  const names = operationsOf(bank ? 'bank' : 'provider')
-  return operation === undefined || names.includes(operation)
-    ? undefined
-    : invalid({ operation: [`must be one of ${names.join(', ')}`] })
 }
 
 const withOverride = <T extends Bank | Provider>(
@@ -147,14 +113,12 @@ const show = async ({ provider: id, bank: identifier }: OwnerOptions, now: Date)
 export const manageLimit = operatorHandler(limit, {
   set: {
     run: async (options, author, runtime) => {
-      const refusal = checkOptions(options)
-      if (refusal) return refusal
       if (options.provider) return setProvider(options.provider, options, author, runtime)
       return options.bank ? setBank(options.bank, options, author, runtime) : noSuch('bank')
     },
-    check: async (options, { at }) => checkOptions(options) ?? show(options, at),
+    check: async (options, { at }) => show(options, at),
   },
-  show: async (owner, { at }) => checkOwner(owner) ?? show(owner, at),
+  show: async (owner, { at }) => show(owner, at),
   list: async () => [
     ...(await loadProviders()).map(providerView),
     ...(await listBanks()).map(bankView),

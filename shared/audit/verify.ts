@@ -146,8 +146,8 @@ const recordDifference = async (
     )) {
       if (isRestored && difference.kind === 'removed') {
         lastAt ??= await latest(current())
-        // The restored table lacks the end of the day.
-        if (difference.line.at > lastAt) continue
+        // The restored table lacks the end of the day, perhaps within the last millisecond it has.
+        if (difference.line.at >= lastAt) continue
       }
       if (!first || difference.line.at < first.line.at) first = difference
     }

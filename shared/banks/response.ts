@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Uuid } from '../domain/ids.ts'
+import { repeatsKey } from '../domain/json.ts'
 import { formatAmount, type Pesewas } from '../domain/money.ts'
 import { ConnectorFault } from './connector.ts'
 import type { BankResponse } from './request.ts'
@@ -47,10 +48,12 @@ export const parseResponse = <R extends Replies>(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Returns undefined for a body that is not JSON. */
+/** Returns undefined for a body that is not JSON, or has a key twice. */
 export const parseBody = (body: Buffer): unknown => {
   try {
-    return JSON.parse(utf8.decode(body))
+    const text = utf8.decode(body)
+    const parsed = JSON.parse(text)
+    return repeatsKey(text) ? undefined : parsed
   } catch {
     return undefined
   }

@@ -6,3 +6,22 @@ export const parseJson = (text: string): unknown => {
     return undefined
   }
 }
+
+// Strings, keys with their colon, and the marks of objects.
+const TOKEN = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}]/g
+
+/** Reports whether an object of valid JSON has a key twice: a reader keeps the first or the last value. */
+export const repeatsKey = (json: string): boolean => {
+  const levels: Set<unknown>[] = []
+  for (const [token, colon] of json.matchAll(TOKEN)) {
+    if (token === '{') levels.push(new Set())
+    else if (token === '}') levels.pop()
+    else if (colon !== undefined) {
+      const keys = levels.at(-1)
+      const key = JSON.parse(token.slice(0, -colon.length))
+      if (keys?.has(key)) return true
+      keys?.add(key)
+    }
+  }
+  return false
+}

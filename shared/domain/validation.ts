@@ -1,6 +1,9 @@
 import * as v from 'valibot'
 import { type ErrorCode, type FieldMessages, invalid, Refusal } from './refusal.ts'
 
+/** The name under which a rule about several fields is refused. */
+export const WHOLE = 'body'
+
 /** The codes of single fields, used if no other field is wrong. */
 export type FieldCodes = Record<string, ErrorCode>
 
@@ -18,7 +21,7 @@ export const parseInput = <S extends v.GenericSchema<unknown, unknown>>(
   // Without a prototype, because a caller may name a field `constructor` or `__proto__`.
   const fields: FieldMessages = Object.create(null)
   for (const issue of result.issues) {
-    const field = String(issue.path?.[0].key ?? 'body')
+    const field = String(issue.path?.[0].key ?? WHOLE)
     const messages = fields[field] ?? []
     fields[field] = messages.includes(issue.message) ? messages : [...messages, issue.message]
   }

@@ -16,6 +16,13 @@ export const options = <T extends v.ObjectEntries>(entries: T) =>
     issue.expected === 'never' ? 'is not an option of this verb' : 'is required',
   )
 
+/** The options that a call gave, for a rule about several of them, which names them in its message. */
+export type Given<N extends string> = { [name in N]?: unknown }
+
+/** Returns the number of these options that a call gave. */
+export const countOf = (...values: unknown[]): number =>
+  values.filter((value) => value !== undefined).length
+
 type TextSchema = v.GenericSchema<string, unknown>
 
 /** Adds the help text of an option: its placeholder and its meaning. */
@@ -77,7 +84,12 @@ const list = v.pipe(
   v.transform((text) => text.split(',').map((part) => part.trim())),
 )
 
-export const eventList = v.pipe(list, v.array(EventType), v.minLength(1))
+export const eventList = v.pipe(
+  list,
+  v.array(EventType),
+  v.minLength(1),
+  v.transform((types) => [...new Set(types)]),
+)
 export const addressList = v.pipe(
   list,
   v.array(v.pipe(v.string(), v.check(isRange, 'must be addresses or CIDR ranges'))),
@@ -158,6 +170,9 @@ export const provider = option('ID', 'provider id, such as demo', ProviderId)
 export const phone = personal('NUMBER', 'phone number, such as +233241234567', PhoneNumber)
 export const bank = option('BANK', 'bank identifier, such as GCB', BankIdentifier)
 export const owner = { provider: v.optional(provider), bank: v.optional(bank) }
+export const hasOneOwner = ({ provider, bank }: Given<keyof typeof owner>): boolean =>
+  countOf(provider, bank) === 1
+export const ONE_OWNER = 'either --provider or --bank is required'
 /** Records keep the text beyond an erasure of its customer. */
 export const reason = (meaning: string) =>
   option(

@@ -1,6 +1,6 @@
 import { cursorFor, listHash, positionIn } from '../api/pagination.ts'
 import type { Cursor } from '../domain/page.ts'
-import { invalid, Refusal } from '../domain/refusal.ts'
+import { Refusal } from '../domain/refusal.ts'
 import { type Day, dayAfter } from '../domain/time.ts'
 import { ListPage } from './handler.ts'
 
@@ -34,7 +34,6 @@ export const pageOf = async <T, R>(
   { read, keyOf, viewOf, matches = () => true, isOldestFirst = false }: RowList<T, R>,
 ): Promise<ListPage<R[]> | Refusal> => {
   const { from = FIRST_KEY, to } = filters
-  if (to && to < from) return invalid({ to: ['must not be before --from'] })
   const list = listHash(call, '', filters)
   const position = positionIn(list, cursor)
   if (position instanceof Refusal) return position

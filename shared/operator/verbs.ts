@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { Refusal, unlessRefused } from '../domain/refusal.ts'
-import { parseInput } from '../domain/validation.ts'
+import { invalid, Refusal } from '../domain/refusal.ts'
+import { parseInput, WHOLE } from '../domain/validation.ts'
 
 /** A call of the operator command, with its options as typed. IAM authorizes the caller. */
 export type OperatorCall = {
@@ -137,12 +137,21 @@ export const parseCall = (
     const details = `unknown verb; there are: ${Object.keys(verbs).join(', ')}`
     return new Refusal(1400, { details })
   }
-  return unlessRefused(parseInput(definition.options, options), (options) => ({ options }))
+  const parsed = parseInput(definition.options, options)
+  if (parsed instanceof Refusal) return parsed
+  const { from, to } = parsed as { from?: unknown; to?: unknown }
+  return typeof from === 'string' && typeof to === 'string' && to < from
+    ? invalid({ to: ['must not be before --from'] })
+    : { options: parsed }
 }
 
 export const explain = ({ error, details }: Refusal): string => {
   if (typeof details !== 'object') return details ?? `${error.message} (${error.code})`
   return Object.entries(details)
-    .map(([option, messages]) => `--${option}: ${[messages].flat().join('; ')}`)
+    .map(([option, messages]) => {
+      const text = [messages].flat().join('; ')
+      // A rule about several options names them itself.
+      return option === WHOLE ? text : `--${option}: ${text}`
+    })
     .join(', ')
 }

@@ -87,7 +87,7 @@ export const attemptDelivery = async (
   const sentAt = runtime.wallTime()
   const id = attemptId(event, runtime.randomBytes(ATTEMPT_ID_BYTES))
   const abort = new AbortController()
-  const sending = send({ event, id, webhook, sentAt, signal: abort.signal })
+  const sending = send({ event, id, webhook, at, sentAt, signal: abort.signal })
   const pace = await markSlow(provider, sending, runtime)
   // A burst of events that hang could occupy every worker: only the first attempt keeps waiting.
   const isAborted =

@@ -23,7 +23,9 @@ export const requestRedelivery = async (event: ProviderEvent, runtime: Pick<Runt
   if (!webhook) return new Refusal(4404)
   if (!isSubscribed(webhook, event.type)) return new Refusal(4403)
   if (health.disabledAt) {
-    return new Refusal(1409, { details: 'the webhook is disabled: no delivery succeeded for days' })
+    return new Refusal(1409, {
+      details: 'the webhook is disabled until a ping succeeds or an operator enables it',
+    })
   }
   return optimistically(`The delivery of event ${n} of ${reference}`, async () => {
     const current = await findDelivery(reference, n)

@@ -23,11 +23,12 @@ type SendRequest = {
   /** X-SVC-Delivery-ID. */
   id: string
   webhook: Webhook
+  at: Date
   sentAt: Date
   signal: AbortSignal
 }
 
-export const send = ({ event, id, webhook, sentAt, signal }: SendRequest) => {
+export const send = ({ event, id, webhook, at, sentAt, signal }: SendRequest) => {
   const payload = event.payload(webhook)
   const body = JSON.stringify(payload)
   const signed = {
@@ -36,6 +37,7 @@ export const send = ({ event, id, webhook, sentAt, signal }: SendRequest) => {
     eventId: payload.event_id,
     attemptId: id,
     at: sentAt,
+    now: at,
   }
   return sendSigned(webhook, signed, signal)
 }
@@ -55,5 +57,5 @@ export const ping = (
     connectionTimeoutSeconds: Math.min(webhook.connectionTimeoutSeconds, PING_CONNECTION_SECONDS),
   }
   const body = pingBody({ eventId, at })
-  return sendSigned(capped, { body, event: PING, eventId, attemptId: id, at: sentAt })
+  return sendSigned(capped, { body, event: PING, eventId, attemptId: id, at: sentAt, now: at })
 }

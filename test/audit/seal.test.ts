@@ -183,6 +183,16 @@ test('the chain continues after a restore with its generation, and lost records 
   })
 })
 
+test('a restored table may have one of two records of the same millisecond', async () => {
+  await change(THIRD, '12:00:00', 'kept')
+  await change(THIRD, '12:00:00', 'lost')
+  await seal(THIRD)
+  await remove(changeKey(THIRD, '12:00:00', 'lost'))
+  expect((await verified(THIRD, THIRD))[THIRD]).toMatch(/^removed: changes .*#lost$/)
+  await storeRestore(2, { begunAt: at(dayAfter(THIRD), '09:00:00') })
+  expect(await verified(THIRD, THIRD)).toEqual({ [THIRD]: 'ok' })
+})
+
 const remove = (key: { pk: string; sk: string }) =>
   table.send(new DeleteCommand({ TableName: tableName(), Key: key }))
 

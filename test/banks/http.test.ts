@@ -99,6 +99,7 @@ const SUBMISSIONS = rowsOf(`
   200      2002  {"uuid":"85cb9470-fd1a-4344-b945-18a86d2efeac","amount":"$AMOUNT","status":"accepted","bank_reference":"H"}
   200      2002  {${ECHO},"status":"completed"}  {${ECHO},"status":"ACCEPTED","bank_reference":"HTB-1"}
   200      2002  {${ECHO},"status":"pending","bank_reference":"HTB-1"}  {${ECHO},"success":true,"bank_reference":"HTB-1"}
+  200      2002  {${ECHO},"status":"rejected","status":"accepted","bank_reference":"HTB-1"}
   200      2002  [${ACCEPTED}]  ${ACCEPTED}${ACCEPTED}  "accepted"  null  {
   201,400  2001  ${ACCEPTED}  ${CODED}
   204,401,403,404,408,409,429  2001  -

@@ -49,6 +49,7 @@ const webhook = ({ n, at = new Date(), signing = { secret: SECRET } }: WebhookOp
     eventId: eventId({ reference, n }),
     attemptId: `dlv_1988055307469800_${randomBytes(8).toString('hex')}`,
     at,
+    now: at,
   })
   return [body, headers] as const
 }

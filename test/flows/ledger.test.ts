@@ -264,5 +264,5 @@ test('a statement of an account has its entries of several days by time, between
   })
   expect(none).toMatchObject({ opening: '0.00', closing: '0.00', entries: [] })
   const backwards = service.call('ledger', 'account', { ...options, to: earlier })
-  await expect(backwards).rejects.toThrow('--to: must not be before from')
+  await expect(backwards).rejects.toThrow('--to: must not be before --from')
 })

@@ -13,6 +13,7 @@ const LIMITS = 'update-debit-transaction, list-debit-transactions, debit-callbac
 const EITHER = 'either --provider or --bank is required'
 const DATE = 'settlement run date'
 const FEE = 'provider update provider=demo fee'
+const WHOLE = '--settlement-bank, --settlement-account and --settlement-name are required together'
 const PAYEE = 'settlement-bank=GCB settlement-account=1041009009 settlement-name=Payer'
 
 /** The words of a call, with its options, and a part of the line. */
@@ -30,8 +31,8 @@ const rows = rowsOf(`
   ${FEE}-basis-points=10001  --fee-basis-points: must be a whole number from 0 to 10000
   ${FEE}-fixed=0.1  --fee-fixed: must be an amount like 500.00
   ${FEE}-minimum=1.00 fee-maximum=0.99  --fee-minimum: must not be above the maximum
-  provider update provider=demo settlement-bank=ECO  --settlement-account: is required, --settlement-name: is required
-  provider update provider=demo ${PAYEE} settlement-account=none  --settlement-account: is required
+  provider update provider=demo settlement-bank=ECO  ${WHOLE}
+  provider update provider=demo ${PAYEE} settlement-account=none  ${WHOLE}
   provider update provider=demo ${PAYEE} settlement-account=12345  --settlement-account: must be 6 to 20 digits
   provider update provider=demo ${PAYEE} settlement-bank=XYZ  --settlement-bank: no such bank
   provider update provider=demo ${PAYEE} settlement-name=  --settlement-name: is required

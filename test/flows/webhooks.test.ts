@@ -54,7 +54,7 @@ test('a setting keeps the secret and the other settings until they are changed',
   const { provider, set, lastEvent } = await create('keeps')
   const first = await set({ 'max-attempts': '3', timeout: '15' })
   const url = 'http://127.0.0.1:4243/y'
-  expect(await set({ url, events: 'transaction.failed' })).toEqual({
+  expect(await set({ url, events: 'transaction.failed,transaction.failed' })).toEqual({
     ...{ url, secret: null, events: ['transaction.failed'], max_attempts: 3 },
     ...{ timeout: 15, connection_timeout: 10, signature_prefix: 'none', payload: 'full' },
     ...{ event_names: 'transaction', previous_until: null },

@@ -83,6 +83,10 @@ test('the command plays scenarios by the trigger command and applies fixture fil
     2,
   )
   expect((await run('commands/trigger.ts', 'one', 'two')).code).toBe(2)
+  for (const words of ['advance 5x', 'to tomorrow', 'show now', 'advance']) {
+    const { code, stdout } = await run('commands/clock.ts', ...words.split(' '))
+    expect([words, code, stdout]).toEqual([words, 2, ''])
+  }
   const applied = await run('commands/fixtures.ts', 'apply', 'docs/fixtures/shop.yaml')
   expect(applied).toMatchObject({ code: 0, stderr: '' })
   expect(applied.stdout).toMatch(/^1 operator provider create: done\n2 operator credential issue/)

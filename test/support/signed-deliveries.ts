@@ -11,7 +11,13 @@ const body = '{"narration":"Nyansapɔ"}'
 export const signed = (secondsAgo: number, text = body) => {
   const at = new Date(Date.now() - secondsAgo * 1000)
   const previous = { secret: oldSecret, until: new Date(at.getTime() + 1000) }
-  const event = { event: 'transaction.completed', eventId: 'evt_1', attemptId: 'dlv_1_1', at }
+  const event = {
+    event: 'transaction.completed',
+    eventId: 'evt_1',
+    attemptId: 'dlv_1_1',
+    at,
+    now: at,
+  }
   return signatureHeaders({ secret, previous }, { body: text, ...event })
 }
 

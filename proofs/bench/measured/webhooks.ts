@@ -36,7 +36,14 @@ const createWorks = async (url: string) => {
   return {
     ours: async (index: number) => {
       const id = `dlv_${index}`
-      const { outcome } = await send({ event, id, webhook, sentAt: new Date(), signal })
+      const { outcome } = await send({
+        event,
+        id,
+        webhook,
+        at: new Date(),
+        sentAt: new Date(),
+        signal,
+      })
       if (outcome.kind !== 'answered') throw new Error(outcome.cause)
     },
     byFetch: async () => {

@@ -12,7 +12,7 @@ import { type Descriptions, invalidCursor, referenceParameter } from './describe
 const DeliveryId = pipe(string(), regex(DELIVERY_ID))
 
 const webhookDisabled = new Refusal(1409, {
-  details: 'the webhook is disabled: no delivery succeeded for days',
+  details: 'the webhook is disabled until a ping succeeds or an operator enables it',
 })
 
 export const events = {

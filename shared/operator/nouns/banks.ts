@@ -75,7 +75,13 @@ export const bank = {
       effect: 'money',
       approval: ['connector'],
       summary: 'creates a bank',
-      options: o.options({ bank: o.bank, name, ...settings }),
+      options: v.pipe(
+        o.options({ bank: o.bank, name, ...settings }),
+        v.check(
+          ({ connector, 'connector-url': url }) => connector !== 'http' || url !== undefined,
+          '--connector-url: is required for connector http',
+        ),
+      ),
     },
     update: {
       effect: 'money',
@@ -104,14 +110,22 @@ export const bank = {
     behave: {
       effect: 'settings',
       summary: 'changes how a sandbox bank behaves, for tests',
-      options: o.options({
-        bank: o.bank,
-        as: o.oneOfWords('behaviour', { options: ['normal', ...BankBehaviour.entries.as.options] }),
-        code: o.optionalWord('failure code, for rejecting (default transaction_declined)', {
-          options: failureCodes,
+      options: v.pipe(
+        o.options({
+          bank: o.bank,
+          as: o.oneOfWords('behaviour', {
+            options: ['normal', ...BankBehaviour.entries.as.options],
+          }),
+          code: o.optionalWord('failure code, for rejecting (default transaction_declined)', {
+            options: failureCodes,
+          }),
+          for: o.optional('DURATION', 'such as 30s, 5m or 2h (default: until normal)', Duration),
         }),
-        for: o.optional('DURATION', 'such as 30s, 5m or 2h (default: until normal)', Duration),
-      }),
+        v.check(
+          ({ as, code }) => code === undefined || as === 'rejecting',
+          '--code: applies to rejecting only',
+        ),
+      ),
     },
   },
 } as const satisfies Noun

@@ -97,15 +97,21 @@ export const delivery = {
       effect: 'reads',
       shows: 'customers',
       summary: 'lists the deliveries of a debit with their attempts, or the newest of a provider',
-      options: o.options({
-        reference: v.optional(ofDebit),
-        provider: v.optional(o.provider),
-        status: o.optionalWord('only deliveries in this status, with --provider', {
-          options: namesOf(deliveryStatuses),
+      options: v.pipe(
+        o.options({
+          reference: v.optional(ofDebit),
+          provider: v.optional(o.provider),
+          status: o.optionalWord('only deliveries in this status', {
+            options: namesOf(deliveryStatuses),
+          }),
+          cursor: o.page.cursor,
+          limit: o.limit,
         }),
-        cursor: o.page.cursor,
-        limit: o.limit,
-      }),
+        v.check(
+          ({ reference, provider }) => o.countOf(reference, provider) > 0,
+          '--reference or --provider is required',
+        ),
+      ),
     },
     show: {
       effect: 'reads',

@@ -47,7 +47,13 @@ export const change = {
       effect: 'reads',
       shows: 'no customer',
       summary: 'lists changes, newest first; of all or of one provider, bank or customer',
-      options: o.options({ ...o.owner, phone: v.optional(o.phone), ...o.page }),
+      options: v.pipe(
+        o.options({ ...o.owner, phone: v.optional(o.phone), ...o.page }),
+        v.check(
+          ({ provider, bank, phone }) => o.countOf(provider, bank, phone) <= 1,
+          'name one of --provider, --bank and --phone',
+        ),
+      ),
     },
     verify: {
       effect: 'reads',

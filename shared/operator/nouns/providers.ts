@@ -1,38 +1,18 @@
 import * as v from 'valibot'
-import { operationNames } from '../../api/operations.ts'
-import { BankIdentifier } from '../../domain/banks/bank.ts'
-import { Provider, SettlementAccount } from '../../domain/providers/provider.ts'
+import { operationNames, operations } from '../../api/operations.ts'
+import { Provider } from '../../domain/providers/provider.ts'
 import { oneOf, text } from '../../domain/text.ts'
 import { looksIssued } from '../../domain/token.ts'
 import * as o from '../options.ts'
+import {
+  feeOptions,
+  isWholeAccount,
+  settlementOptions,
+  WHOLE_ACCOUNT,
+} from '../settlement-options.ts'
 import type { Noun } from '../verbs.ts'
 
 const target = o.options({ provider: o.provider })
-
-export const feeOptions = {
-  'fee-basis-points': o.clearable(
-    'N',
-    'fee in hundredths of a percent',
-    o.wholeNumber({ min: 0, max: 10_000 }),
-  ),
-  'fee-fixed': o.clearable('AMOUNT', 'fixed amount added to each fee', o.money),
-  'fee-minimum': o.clearable('AMOUNT', 'minimum fee of a debit', o.money),
-  'fee-maximum': o.clearable('AMOUNT', 'maximum fee of a debit', o.money),
-}
-
-export const settlementOptions = {
-  'settlement-bank': o.optional('BANK', 'bank that receives payouts', BankIdentifier),
-  'settlement-account': o.clearable(
-    'DIGITS',
-    'account that receives payouts; bank, account and name are required together',
-    SettlementAccount.entries.accountNumber,
-  ),
-  'settlement-name': o.optional(
-    'NAME',
-    'name of the account holder',
-    SettlementAccount.entries.accountName,
-  ),
-}
 
 const name = o.option('NAME', 'display name', text({ max: 100 }))
 
@@ -62,7 +42,10 @@ export const provider = {
       effect: 'money',
       approval: ['settlement-*'],
       summary: 'creates a provider',
-      options: o.options({ provider: o.provider, name, ...settings }),
+      options: v.pipe(
+        o.options({ provider: o.provider, name, ...settings }),
+        v.check((given) => isWholeAccount(given), WHOLE_ACCOUNT),
+      ),
     },
     update: {
       effect: 'money',
@@ -76,7 +59,10 @@ export const provider = {
         'status active',
       ],
       summary: 'changes the given settings only',
-      options: o.options({ provider: o.provider, name: v.optional(name), ...settings }),
+      options: v.pipe(
+        o.options({ provider: o.provider, name: v.optional(name), ...settings }),
+        v.check((given) => isWholeAccount(given), WHOLE_ACCOUNT),
+      ),
     },
     show: {
       effect: 'reads',
@@ -127,10 +113,13 @@ const sandboxToken = v.pipe(
   v.check((token) => !looksIssued(token), 'must not begin like a generated token'),
 )
 
-const credentialTarget = o.options({
-  id: o.optional('ID', 'id from credential list', credentialId),
-  token: o.optional('TOKEN', 'the token, instead of its id', v.string()),
-})
+const credentialTarget = v.pipe(
+  o.options({
+    id: o.optional('ID', 'id from credential list', credentialId),
+    token: o.optional('TOKEN', 'the token, instead of its id', v.string()),
+  }),
+  v.check(({ id, token }) => o.countOf(id, token) === 1, 'either --id or --token is required'),
+)
 
 export const credential = {
   name: 'credential',
@@ -140,26 +129,32 @@ export const credential = {
       effect: 'money',
       approval: ['bank'],
       summary: 'issues a token to a provider or bank and prints it once; only its hash is stored',
-      options: o.options({
-        ...o.owner,
-        'expires-on': o.optional(
-          'TIME',
-          'expiry, such as 2027-01-31T00:00:00Z (default: never)',
-          expiry,
-        ),
-        token: o.optional(
-          'TOKEN',
-          'the token to issue, in sandboxes only (default: generated)',
-          sandboxToken,
-        ),
-      }),
+      options: v.pipe(
+        o.options({
+          ...o.owner,
+          'expires-on': o.optional(
+            'TIME',
+            'expiry, such as 2027-01-31T00:00:00Z (default: never)',
+            expiry,
+          ),
+          token: o.optional(
+            'TOKEN',
+            'the token to issue, in sandboxes only (default: generated)',
+            sandboxToken,
+          ),
+        }),
+        v.check((given) => o.hasOneOwner(given), o.ONE_OWNER),
+      ),
     },
     list: {
       effect: 'reads',
       shows: 'no customer',
       summary:
         'lists the credentials of a provider or bank, newest first, by their last characters',
-      options: o.options({ ...o.owner, cursor: o.page.cursor, limit: o.limit }),
+      options: v.pipe(
+        o.options({ ...o.owner, cursor: o.page.cursor, limit: o.limit }),
+        v.check((given) => o.hasOneOwner(given), o.ONE_OWNER),
+      ),
     },
     show: {
       effect: 'reads',
@@ -175,6 +170,10 @@ export const credential = {
   },
 } as const satisfies Noun
 
+/** Returns the operations that a provider or a bank calls. */
+export const operationsOf = (kind: 'provider' | 'bank') =>
+  operationNames.filter((name) => operations[name].caller === kind)
+
 export const limit = {
   name: 'limit',
   summary: 'daily amount limits of providers; request limits of providers and banks',
@@ -183,26 +182,55 @@ export const limit = {
       effect: 'money',
       approval: ['daily-limit none'],
       summary: 'sets a daily limit, effective today, or the requests per minute of an operation',
-      options: o.options({
-        ...o.owner,
-        'daily-limit': o.clearable(
-          'AMOUNT',
-          'amount of a provider per UTC day, such as 50000.00; none: no limit',
-          o.money,
+      options: v.pipe(
+        o.options({
+          ...o.owner,
+          'daily-limit': o.clearable(
+            'AMOUNT',
+            'amount of a provider per UTC day, such as 50000.00; none: no limit',
+            o.money,
+          ),
+          operation: o.optional('NAME', 'API operation, such as charge', oneOf(operationNames)),
+          'per-minute': o.optional(
+            'N|default',
+            'requests per minute of the operation; default: the published limit',
+            o.orDefault(o.wholeNumber({ min: 1, max: 1_000_000 })),
+          ),
+        }),
+        v.check((given) => o.hasOneOwner(given), o.ONE_OWNER),
+        v.check(
+          ({ operation, 'per-minute': count }) => operation === undefined || count !== undefined,
+          '--per-minute: is required with --operation',
         ),
-        operation: o.optional('NAME', 'API operation, such as charge', oneOf(operationNames)),
-        'per-minute': o.optional(
-          'N|default',
-          'requests per minute of the operation; default: the published limit',
-          o.orDefault(o.wholeNumber({ min: 1, max: 1_000_000 })),
+        v.check(
+          ({ operation, 'per-minute': count }) => count === undefined || operation !== undefined,
+          '--operation: is required with --per-minute',
         ),
-      }),
+        v.check(
+          ({ bank, 'daily-limit': limit }) => o.countOf(bank, limit) < 2,
+          '--daily-limit: applies to providers only',
+        ),
+        v.check(
+          ({ operation, 'per-minute': count, 'daily-limit': limit }) =>
+            o.countOf(operation, count, limit) > 0,
+          'name --daily-limit, or --operation and --per-minute',
+        ),
+        v.check(
+          ({ operation, bank }) =>
+            operation === undefined || operationsOf(bank ? 'bank' : 'provider').includes(operation),
+          ({ input }) =>
+            `--operation: must be one of ${operationsOf(input.bank ? 'bank' : 'provider').join(', ')}`,
+        ),
+      ),
     },
     show: {
       effect: 'reads',
       shows: 'no customer',
       summary: 'shows the limits of a provider or bank and the amount used today',
-      options: o.options(o.owner),
+      options: v.pipe(
+        o.options(o.owner),
+        v.check((given) => o.hasOneOwner(given), o.ONE_OWNER),
+      ),
     },
     list: {
       effect: 'reads',

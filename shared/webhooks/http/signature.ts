@@ -38,7 +38,10 @@ export type Signed = {
   eventId: string
   /** Differs in each attempt; the event id does not. */
   attemptId: string
+  /** The time of the signature, which a receiver compares with its own. */
   at: Date
+  /** The time of the service, which ends the overlap of two secrets: a sandbox moves it. */
+  now: Date
 }
 
 export type Signing = Pick<Webhook, 'secret' | 'previous' | 'signaturePrefix'>
@@ -56,7 +59,7 @@ const hmac = (key: string, text: string, encoding: 'utf8' | 'base64' = 'utf8') =
  */
 export const signatureHeaders = (signing: Signing, signed: Signed): Record<string, string> => {
   const timestamp = String(Math.floor(signed.at.getTime() / 1000))
-  const previous = previousAt(signing, signed.at)?.secret
+  const previous = previousAt(signing, signed.now)?.secret
   const prefix = signing.signaturePrefix ? `${signing.signaturePrefix}=` : ''
   const ofBody = (secret: string) => prefix + hmac(secret, signed.body).digest('hex')
   const standard = (secret: string) => {

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterEach, expect, test, vi } from 'vitest'
+import { DAY_MS } from '../../../shared/domain/time.ts'
 import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import {
   rotated,
@@ -21,6 +22,7 @@ const signed = {
   eventId: 'evt_1988055307469803',
   attemptId: '1988055307469803-1',
   at: NOW,
+  now: NOW,
 }
 
 const headers = rowsOf(`
@@ -63,11 +65,13 @@ test.each([
   [0, false],
   [1, false],
 ])('the old secret signs %i ms after the end of an overlap: %s', (milliseconds, signs) => {
-  const at = new Date(NOW.getTime() + milliseconds)
+  const now = new Date(NOW.getTime() + milliseconds)
+  // A sandbox whose clock is three days ahead.
+  const at = new Date(now.getTime() - 3 * DAY_MS)
   const signing = { secret: SECRET, previous: { secret: OLD_SECRET, until: NOW } }
-  const sent = signatureHeaders(signing, { ...signed, at })
+  const sent = signatureHeaders(signing, { ...signed, at, now })
   const [current, old] = [SECRET, OLD_SECRET].map((secret) =>
-    signatureHeaders({ secret }, { ...signed, at }),
+    signatureHeaders({ secret }, { ...signed, at, now }),
   )
   const both = {
     ...current,
