@@ -241,9 +241,10 @@ const refundsEnd = eachRefund(({ item: { uuid, status }, changes }, index) => {
   const { setup, refundFailures } = index
   const since = Math.max(setup.healedAt, changes.at(-1)?.at ?? 0)
   return [
-    ...changes.map(({ before, after }) => {
+    ...changes.map(({ before, after, by }) => {
       const isRetry = before?.status === 'failed' && after?.status === 'pending'
-      const isWrong = before && after && (before.uuid !== after.uuid) !== isRetry
+      // A restore has no author, and may undo a failure.
+      const isWrong = by && before && after && (before.uuid !== after.uuid) !== isRetry
       return isWrong && `has the uuid ${after.uuid} after ${before.uuid}`
     }),
     refundFailures.has(uuid) !== (status === 'failed') && `is ${status}, with the wrong exception`,
