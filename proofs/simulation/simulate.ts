@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { newProgress } from '../../commands/terminal/progress.ts'
-import { type CheckedRun, type Replayed, reduceScenario, replay, shrink } from './check.ts'
+import type { CheckedRun, Replayed } from './check.ts'
 import type { Task, TaskResult } from './crash-points/worker.ts'
 import { faults } from './engine/faults.ts'
 import { kinds } from './scenario/kinds.ts'
-import { drawScenario } from './scenario/scenario.ts'
 import { print, printVerdict, violationLine } from './terminal.ts'
 import { performTasks } from './worker-pool.ts'
 
@@ -58,6 +57,9 @@ const printFailed = async (
 ) => {
   const command = `npm run simulate -- --seed ${seed} --each ${each}${kind ? ` --scenario '${kind}'` : ''}`
   if (!isFirst || !isShrinkable) return print(`  replay: ${command} --lifecycles ${each}`)
+  // Only the workers load the product before a run fails.
+  const { drawScenario } = await import('./scenario/scenario.ts')
+  const { reduceScenario, replay, shrink } = await import('./check.ts')
   const reduction = await shrink({ seed, each, kind })
   if (!reduction) return print('  the replay passed: the run is not deterministic')
   const { scripts = [], without = [] } = reduction

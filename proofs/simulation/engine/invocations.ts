@@ -8,6 +8,8 @@ import type { Random } from './random.ts'
 export type Invocation = {
   readonly name: string
   readonly number: number
+  /** One of its function's workers, which take turns. */
+  readonly worker: string
   readonly skew: number
   isCrashed: boolean
   crash: () => void
@@ -20,11 +22,7 @@ export const currentInvocation = (): Invocation | undefined => atWork.getStore()
 
 export const WORKERS = 3
 
-/** Returns the name of the current worker: those of a function take turns. */
-export const workerOf = ({ name, number } = currentInvocation() ?? NONE): string =>
-  `${name} ${number % WORKERS}`
-
-const NONE = { name: '', number: 0 }
+export const workerOf = (name: string, number: number): string => `${name} ${number % WORKERS}`
 
 /** Returns a new promise each time: a shared one would retain every waiter. */
 export const never = (): Promise<never> => new Promise(() => undefined)
@@ -71,6 +69,7 @@ export const newInvocations = ({ clock, skew }: Deps) => {
       const invocation: Invocation = {
         name,
         number: count,
+        worker: workerOf(name, count),
         skew: skew(),
         isCrashed: false,
         crash: () => {
