@@ -140,10 +140,8 @@ type Recording = {
   events: Map<number, unknown>
 }
 
-const recordedRun = (
-  workers: Invocations,
-  { clock, trace, invocations, writers, events }: Recording,
-): Run => {
+const recordedRun = (workers: Invocations, recording: Recording): Run => {
+  const { clock, trace, invocations, writers, events } = recording
   const callWorker = startWorkers()
   return async (name, event, onStart) => {
     const record = {

@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import type { Task, TaskResult } from './crash-points/worker.ts'
 
-/** Runs allocate many short-lived objects. Threads of the collector would take time of other workers. */
-const WORKER_OPTIONS = ['--max-semi-space-size=64', '--single-threaded-gc']
+/** Threads of the garbage collector would take time of the other workers. */
+const WORKER_OPTIONS = ['--single-threaded-gc']
 const ROOT = join(import.meta.dirname, '../..')
 
 type PoolOptions = {

@@ -34,7 +34,7 @@ export const newSweepSchedule = ({ clock, fire }: { clock: Clock; fire: () => vo
     const open = dues.filter(({ since = sweptUntil }) => since >= sweptUntil)
     const due = Math.min(...open.map(({ at }) => at))
     const at = (Math.floor(Math.max(due - 1, clock.now()) / MINUTE_MS) + 1) * MINUTE_MS
-    if (at === Number.POSITIVE_INFINITY || (next && next.at <= at)) return
+    if (at === Infinity || (next && next.at <= at)) return
     if (next) next.timer.act = undefined
     const timer = clock.at(at, () => {
       next = undefined

@@ -31,8 +31,7 @@ const HOUR_SECONDS = 3_600
 const NOON = Date.UTC(2026, 10, 20, 12)
 
 /** Returns the seconds from the charge to a midnight, counted from 1. */
-export const night = (number: number): number =>
-  12 * HOUR_SECONDS + (number - 1) * 24 * HOUR_SECONDS
+export const night = (number: number) => 12 * HOUR_SECONDS + (number - 1) * 24 * HOUR_SECONDS
 
 const charges: readonly Shape[] = [
   shape('charge repeated', { charge: 'twice' }),
@@ -59,9 +58,7 @@ const paths: {
     shape('completed twice', { reports: [completed(), completed(6)] }),
     shape('completed, then reported as failed', { reports: [completed(), failed(6)] }),
     shape('approved, then completed', { reports: [approved, completed(30)] }),
-    shape('approved, completed after the approval timeout', {
-      reports: [approved, completed(400)],
-    }),
+    shape('approved, completed after its timeout', { reports: [approved, completed(400)] }),
     shape('completed as the approval timeout ends', { reports: [completed(300)] }),
     shape('sandbox: completed', { bank: 'SBX', phone: '+233241234567' }),
   ],
@@ -92,10 +89,7 @@ const paths: {
     shape('reversed while its batch is paid', { reversed: night(2) + 0.4 }),
     shape('reversed after its payout', { reversed: night(2) + 2 * HOUR_SECONDS }),
     shape('reversed after its line, with a bank fee', { ...withFee, reversed: afterLine }),
-    shape('reversed after its line, of a provider without a webhook', {
-      provider: 2,
-      reversed: afterLine,
-    }),
+    shape('reversed after its line, without a webhook', { provider: 2, reversed: afterLine }),
   ],
 }
 
@@ -144,39 +138,24 @@ const settlements: readonly Shape[] = [
   shape('a fee at its maximum', { provider: 1, amount: '999.99' }),
 ]
 
-const everyRecord = { losses: { record: Number.POSITIVE_INFINITY } }
-const firstOfEach = {
-  submissions: 1,
-  timeouts: 1,
-  expiries: 1,
-  'webhooks-high': 1,
-  'webhooks-low': 1,
-  feeds: 1,
-}
+const everyRecord = { losses: { record: Infinity } }
+const queues = 'submissions timeouts expiries webhooks-high webhooks-low feeds'.split(' ')
+const firstOfEach = Object.fromEntries(queues.map((queue) => [queue, 1]))
 
 /** Losses that the sweep repairs. */
 const lossy: readonly Shape[] = [
-  shape(
-    'twelve webhook messages are lost',
-    { reports: [completed(20)] },
-    { losses: { webhooks: 12 } },
-  ),
+  shape('twelve webhooks are lost', { reports: [completed(20)] }, { losses: { webhooks: 12 } }),
   shape('no stream record, completed', {}, everyRecord),
   shape('no stream record, failed', { reports: [failed()] }, everyRecord),
   shape('no stream record, timed out', { reports: [] }, everyRecord),
-  shape('no timer', { reports: [] }, { losses: { timer: Number.POSITIVE_INFINITY } }),
+  shape('no timer', { reports: [] }, { losses: { timer: Infinity } }),
   shape('no first message of a queue', {}, { losses: firstOfEach }),
   shape('two messages of a recovery are lost', late, { ...sixErrors, losses: { recoveries: 2 } }),
 ]
 
-export const shapes = [
-  ...Object.values(paths),
-  charges,
-  providers,
-  receivers,
-  settlements,
-  lossy,
-].flat()
+const others = [charges, providers, receivers, settlements, lossy]
+
+export const shapes = [...Object.values(paths), ...others].flat()
 
 /** The shapes for pairs of crashes: the usual paths and their edges. */
 const PAIRED: ReadonlySet<string> = new Set([
@@ -204,12 +183,7 @@ export const shapeNamed = (name: string): Shape => {
 
 const NIGHTS = 3
 
-export const scenarioOf = ({
-  script,
-  answers = [],
-  payments = ['paid'],
-  losses,
-}: Shape): Scenario => {
+export const scenarioOf = ({ script, answers = [], payments = ['paid'], losses }: Shape) => {
   const endAt = NOON + (12 + NIGHTS * 24 + 3) * HOUR_SECONDS * 1000
   const debit: DebitScript = {
     number: 1,
@@ -227,7 +201,7 @@ export const scenarioOf = ({
     requested: undefined,
     ...script,
   }
-  return {
+  const scenario: Scenario = {
     ...plain,
     seed: 1,
     startAt: NOON - 60_000,
@@ -241,4 +215,5 @@ export const scenarioOf = ({
     answers,
     providers: [debit.provider],
   }
+  return scenario
 }

@@ -54,11 +54,7 @@ export type Invocations = ReturnType<typeof newInvocations>
 export const newInvocations = ({ clock, skew }: Deps) => {
   let count = 0
   return {
-    run: <T>(
-      name: string,
-      timeoutSeconds: number,
-      work: () => Promise<T>,
-    ): Promise<InvocationResult<T>> => {
+    run: <T>(name: string, timeoutSeconds: number, work: () => Promise<T>) => {
       count += 1
       const { promise, resolve } = Promise.withResolvers<InvocationResult<T>>()
       // Only the first result counts.

@@ -39,17 +39,12 @@ type Deps = { clock: Clock; random: Random; effects: Effects; peerAt: (host: str
 
 export type Network = ReturnType<typeof newNetwork>
 
-const brokenOff = (): Error =>
-  Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' })
+const brokenOff = () => Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' })
 
 const ADDRESS = '93.184.216.34'
 
-const answered = (
-  clock: Clock,
-  { after, answer, onEnd }: PeerResponse,
-  signal: AbortSignal,
-): Promise<PeerAnswer> =>
-  new Promise((resolve, reject) => {
+const answered = (clock: Clock, { after, answer, onEnd }: PeerResponse, signal: AbortSignal) =>
+  new Promise<PeerAnswer>((resolve, reject) => {
     const worker = currentInvocation()
     let hasEnded = false
     const end = (isHeard: boolean): boolean => {

@@ -150,10 +150,7 @@ const attemptsIn = (calls: readonly ApiCall[]) =>
 export const chargesIn = (calls: readonly ApiCall[]) =>
   Map.groupBy(attemptsIn(calls), (one) => chargeKey(one.provider, one.partnerReference))
 
-export const matchesRequest = (
-  { fields }: Pick<ChargeAttempt, 'fields'>,
-  debit: RawDebit,
-): boolean => {
+export const matchesRequest = ({ fields }: Pick<ChargeAttempt, 'fields'>, debit: RawDebit) => {
   const matches: Record<keyof ChargeRequest, boolean> = {
     phone_number: fields.phone_number === debit.phone,
     bank_identifier: fields.bank_identifier === debit.bank.identifier,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { BatchHistory, ObservationIndex } from './observation-index.ts'
 import { beginOf } from './raw-items.ts'
 import { type Check, type Checks, eachBatch } from './rules.ts'
@@ -94,15 +95,10 @@ const payoutsReachTheirAccount: Check = (index, report) => {
     const begun = batch && beginOf(batch.changes, idempotencyKey)
     if (!begun) continue
     const { id, provider, date } = batch.item
-    const isOwn = timeline
-      .during('account', provider, begun.since, begun.at)
-      .some(
-        (account) =>
-          account?.bank === bank &&
-          account.number === body.account_number &&
-          account.name === body.account_name,
-      )
-    if (!isOwn) report(id, `was sent to ${body.account_number} at ${bank}, not to ${provider}`)
+    const accounts = timeline.during('account', provider, begun.since, begun.at)
+    const paidTo = { bank, number: body.account_number, name: body.account_name }
+    if (!accounts.some((account) => isDeepStrictEqual(account, paidTo)))
+      report(id, `was sent to ${body.account_number} at ${bank}, not to ${provider}`)
     const isRequested = operatorCalls.some(
       ({ call, noun, verb, options }) =>
         noun === 'settlement' && options.batch === id && REQUESTS.test(`${verb}`) && call.at <= at,

@@ -51,9 +51,8 @@ export const newBulkCalls = ({ api, operators, owned, isHeld }: BulkDeps) => {
     const isRight = open.filter(isSelected).every((one) => group.includes(one))
     if (isRight && open.length < LIST_MAX && to < dayOf(api.now()) && operators.random.happens(0.8))
       return { kind, bank, from, to }
-    const file = await operators.upload('exception', [
-      ...new Set(group.map(({ reference }) => reference)),
-    ])
+    const references = new Set(group.map(({ reference }) => reference))
+    const file = await operators.upload('exception', [...references])
     return file && { ...file, ...(verb === 'resolve' ? { kind } : {}) }
   }
 

@@ -26,11 +26,8 @@ export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) =
     const label = { ...SEALING_KEY, VersionStage: `key-${old}` }
     key.UpdateSecretVersionStageCommand({ ...label, MoveToVersionId: old })
     key.PutSecretValueCommand({ ...SEALING_KEY, SecretString: name, ClientRequestToken: name })
-    for (
-      let wait = MINUTE_MS, unreadable = 1;
-      unreadable !== 0;
-      wait = Math.min(2 * wait, RETRY_MAX_MS)
-    ) {
+    let wait = MINUTE_MS
+    for (let unreadable = 1; unreadable !== 0; wait = Math.min(2 * wait, RETRY_MAX_MS)) {
       await api.sleep(wait)
       const done = await operators.operate('secret', 'reseal', {}, { triesMax: 1 })
       unreadable = resultOf(done)?.unreadable

@@ -73,9 +73,8 @@ export const newRestore = ({ api, operators, clients, stage, restoreTable }: Dep
       restoreTable(to)
       await operators.operate('restore', 'begin', { generation: '2' })
       await compareWithBanks()
-      for (const options of clients.reversedSince(to)) {
+      for (const options of clients.reversedSince(to))
         await operators.operate('debit', 'reverse', options)
-      }
       await repairDay(operators, to)
       await api.sleep(2 * MINUTE_MS)
       stage.resume()
