@@ -58,7 +58,6 @@ export const shrink = async ({ seed, each, kind }: Replayed): Promise<Reduction 
   const numbers = scenario.scripts.map(({ number }) => number)
   let kept: Required<Reduction> = { scripts: numbers, without: [] }
   let tries = 0
-  /** Keeps a reduction that still fails. */
   const fails = async (reduction: Partial<Reduction>): Promise<boolean> => {
     const next = { ...kept, ...reduction }
     if (tries === TRIES_MAX || next.scripts.length === 0) return false

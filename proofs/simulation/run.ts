@@ -110,7 +110,6 @@ const copied = <T extends Record<string, readonly unknown[]>>(lists: T): T =>
 
 const ERASURE_MS = 2 * DAY_MS
 
-/** The functions read their environment during the run. */
 const setEnvironment = (scenario: Scenario): void => {
   setSizes(seedOfSizes(scenario))
   process.env.APPROVALS = String(scenario.approvals)

@@ -37,7 +37,6 @@ export const queueCalls = (deps: FaultyCalls, isOut: () => boolean): Calls => {
       return output
     })
 
-  /** Rejects half of the batch, if that fault strikes. */
   const sendBatch = (input: SendBatchInput): unknown => {
     const sendAll = (entries: SendBatchInput['Entries']) =>
       perform('SendMessageBatchCommand', { ...input, Entries: entries })

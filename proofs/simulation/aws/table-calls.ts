@@ -40,7 +40,6 @@ type Deps = FaultyCalls & { isOut: (input: object) => boolean }
 type Keyed = Partial<Record<'Key' | 'Item', { pk: string; sk: string }>>
 type Input = Record<string, unknown> & Keyed & { TransactItems?: Record<string, Keyed>[] }
 
-/** Returns the keys of a call, for the trace. */
 const subjectOf = ({ Item, Key = Item, TransactItems = [] }: Input): string =>
   Key
     ? `${Key.pk} ${Key.sk}`

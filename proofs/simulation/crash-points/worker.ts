@@ -8,7 +8,6 @@ import type { KindName } from '../scenario/kinds.ts'
 
 export type ShapeResult = {
   runs: number
-  /** Runs in which all crashes happened. */
   crashed: number
   failed: { crashes: readonly Crash[]; violations: readonly Violation[] }[]
 }

@@ -96,7 +96,6 @@ export type Faults = ReturnType<typeof newFaults>
 /** What decides when and how each thing of a run happens. */
 export type Engine = { clock: SteppedClock; random: Random; faults: Faults }
 
-/** The highest probability that the intensity can raise a fault to. */
 const PROBABILITY_MAX = 0.5
 
 /** Counts of the first losses: messages by the prefix of their queue, `record` and `timer`. */

@@ -48,7 +48,6 @@ const outagesHaveFailures: Check = ({ observations, setup }, report) => {
   }
 }
 
-/** A bank that is down gets no submission. */
 const outagesStopSubmissions: Check = (index, report) => {
   const periods = periodsOf(index)
   for (const { bank, at, since, body } of index.submissions) {

@@ -126,7 +126,6 @@ const linesAreOfCompletedDebits: Check = ({ debits, chunkChanges }, report) => {
   }
 }
 
-/** Returns the days that an operator settled manually. */
 const requestedDays = ({ operatorCalls }: ObservationIndex): unknown[] =>
   operatorCalls.flatMap(({ noun, options }) => (noun === 'settlement' ? [options.date] : []))
 

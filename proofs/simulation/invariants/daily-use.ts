@@ -36,7 +36,6 @@ const slotOf = (item: Item | undefined): number =>
 const isCheck = ({ before, after }: Change): boolean =>
   after?.pk === 'SWEEP' && after.sk === 'SWEEP' && slotOf(before) < slotOf(after)
 
-/** The longest run of the sweep. */
 const SWEEP_MS = MINUTE_MS
 
 const RINGING: readonly string[] = ['UnusualUse', 'UnwantedPrompts']

@@ -22,7 +22,6 @@ export const isSubscribed = (webhook: Values['webhook'], event: EventName): bool
   return webhook.events ? webhook.events.includes(name) : event !== 'settled'
 }
 
-/** Without faults, an event is attempted within this time. */
 const ATTEMPTED_MS = MINUTE_MS
 
 /** An event has a delivery if it stays subscribed until it must be attempted, at the latest by the sweep. */

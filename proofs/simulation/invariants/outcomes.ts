@@ -10,7 +10,6 @@ import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
 const PROCESSING_MS = 10 * MINUTE_MS
 const APPROVAL_MS = 5 * MINUTE_MS
-/** The largest delay of a timer. */
 const SCHEDULER_MS = MINUTE_MS
 /** One sweep ran while the faults stopped, a late index misled one, and one finds the debit. */
 const SWEEPS_MS = 3 * MINUTE_MS
@@ -159,7 +158,6 @@ const LATEST_MS: Partial<Record<Observations['strikes'][number]['name'], number>
   'index far behind': PROMPT_MS,
 }
 
-/** Returns the longest delay of an index in the run. */
 const indexDelay = ({ observations: { strikes } }: ObservationIndex): number =>
   strikes.reduce((longest, { name }) => Math.max(longest, LATEST_MS[name] ?? 0), 0)
 

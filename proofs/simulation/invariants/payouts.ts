@@ -64,7 +64,6 @@ const batchesNameTheirDay = eachBatch(({ item, changes }, index) =>
   }),
 )
 
-/** Returns the writes that begin the payout of a batch. */
 const beginsOf = ({ changes }: BatchHistory) =>
   changes.flatMap(({ before, after, ...step }) =>
     before?.status === 'pending' && after?.status === 'processing' ? [{ ...step, after }] : [],
@@ -153,7 +152,6 @@ const payoutsOffset = eachBatch(({ item, changes }, { batches }) =>
 const PROGRESS_MS = 6 * HOUR_MS
 const RUNS_MS = 2 * HOUR_MS
 
-/** Returns the least recorded cash in a period. */
 const leastCash = ({ cashChanges }: ObservationIndex, [from, until]: Period): number => {
   const before = cashChanges.findLast(({ at }) => at < from)
   const within = cashChanges.filter(({ at }) => at >= from && at <= until)

@@ -31,7 +31,6 @@ const usual = {
   /** Whether charges of a bank that is down are refused. */
   whenDown: undefined as string | undefined,
   accountLookup: 'off',
-  /** Of the sandbox bank. */
   behaviour: undefined as string | undefined,
   payoutDays: 'all',
   /** Of a day. */

@@ -173,7 +173,6 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
   return {
     now: (): number => clock.now(),
     sleep,
-    /** Waits until an instant; returns at once if it has passed. */
     until: (at: number): Promise<void> => sleep(Math.max(0, at - clock.now())),
     ask,
     put,

@@ -25,7 +25,6 @@ const bulkCalls: Record<ExceptionKind, { held?: Call; notHeld?: Call }> = {
 /** How operators share an exception: one, one who repeats each act, or two at once. */
 export const MANNERS = ['alone', 'alone', 'alone', 'late', 'twice', 'two at once'] as const
 
-/** The share of rounds in which operators decide on many exceptions at once. */
 const BULK_SHARE = 0.4
 
 export const LIST_MAX = 100

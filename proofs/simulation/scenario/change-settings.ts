@@ -12,7 +12,6 @@ const PROBES_MS = [0, 15_000, 45_000, 10 * MINUTE_MS]
 /** Changes from one rotation of the sealing key to the next; usual runs have fewer. */
 const CHANGES_PER_KEY = 15
 
-/** The longest wait between two attempts to seal again. */
 const RETRY_MAX_MS = 8 * MINUTE_MS
 
 const SEALING_KEY = { SecretId: 'sealing-key' }
