@@ -9,7 +9,12 @@ import type { DebitScript, ScriptedReport } from '../scenario/script.ts'
 
 type Conditions = { answers?: readonly number[]; payments?: Scenario['payments']; losses?: Losses }
 
-export type Shape = Conditions & { name: string; script: Partial<DebitScript> }
+export type Shape = Conditions & {
+  name: string
+  script: Partial<DebitScript>
+  /** Whether it is also run with pairs of crashes: the usual paths and their edges. */
+  isPaired?: boolean
+}
 
 /** By default a bank completes the debit after five seconds. */
 const shape = (name: string, script: Partial<DebitScript> = {}, more: Conditions = {}): Shape => ({
@@ -17,6 +22,8 @@ const shape = (name: string, script: Partial<DebitScript> = {}, more: Conditions
   script,
   ...more,
 })
+
+const paired = (...args: Parameters<typeof shape>): Shape => ({ ...shape(...args), isPaired: true })
 
 const completed = (afterSeconds = 5, more: Partial<ScriptedReport> = {}): ScriptedReport => ({
   afterSeconds,
@@ -34,9 +41,9 @@ const NOON = Date.UTC(2026, 10, 20, 12)
 export const night = (number: number) => 12 * HOUR_SECONDS + (number - 1) * 24 * HOUR_SECONDS
 
 const charges: readonly Shape[] = [
-  shape('charge repeated', { charge: 'twice' }),
+  paired('charge repeated', { charge: 'twice' }),
   shape('reference reused for another charge', { charge: 'amount' }),
-  shape('charge rejected', { charge: 'invalid' }),
+  paired('charge rejected', { charge: 'invalid' }),
 ]
 
 const afterLine = night(1) + 2 * HOUR_SECONDS
@@ -51,7 +58,7 @@ const paths: {
   pending: [],
   processing: [],
   completed: [
-    shape('completed by an update'),
+    paired('completed by an update'),
     shape('completed by a callback', { reports: [completed(5, { by: 'callback' })] }),
     shape('completed with a bank fee', { reports: [completed(5, { fee: '1.25' })] }),
     shape('completed at once', { reports: [completed(0)] }),
@@ -59,18 +66,18 @@ const paths: {
     shape('completed, then reported as failed', { reports: [completed(), failed(6)] }),
     shape('approved, then completed', { reports: [approved, completed(30)] }),
     shape('approved, completed after its timeout', { reports: [approved, completed(400)] }),
-    shape('completed as the approval timeout ends', { reports: [completed(300)] }),
-    shape('sandbox: completed', { bank: 'SBX', phone: '+233241234567' }),
+    paired('completed as the approval timeout ends', { reports: [completed(300)] }),
+    paired('sandbox: completed', { bank: 'SBX', phone: '+233241234567' }),
   ],
   failed: [
-    shape('failed, then reported as completed', { reports: [failed(), completed(6)] }),
+    paired('failed, then reported as completed', { reports: [failed(), completed(6)] }),
     shape('failed by an update', { reports: [failed()] }),
     shape('approved, then failed', { reports: [approved, failed(30)] }),
     shape('approved, then silent', { reports: [approved] }),
-    shape('accepted, then silent', { reports: [] }),
+    paired('accepted, then silent', { reports: [] }),
     shape('completed after the approval timeout', { reports: [completed(330)] }),
     shape('completed after the processing timeout', { reports: [completed(660)] }),
-    shape('rejected', { verdict: 'rejected' }),
+    paired('rejected', { verdict: 'rejected' }),
     shape('sandbox: insufficient funds', { bank: 'SBX', phone: '+233241111111' }),
     shape('sandbox: never accepted', { bank: 'SBX', phone: '+233242222222' }),
     shape('sandbox: declined', { bank: 'SBX', phone: '+233243333333' }),
@@ -83,7 +90,7 @@ const paths: {
     shape('requested, then reversed', { requested: 20, reversed: 60 }),
     shape('reversed before midnight', { reversed: HOUR_SECONDS }),
     shape('reversed as settlement starts', { reversed: night(1) }),
-    shape('reversed while its line is written', { reversed: night(1) + 0.3 }),
+    paired('reversed while its line is written', { reversed: night(1) + 0.3 }),
     shape('reversed while its batch is sealed', { reversed: night(1) + 0.6 }),
     shape('reversed after its line', { reversed: afterLine }),
     shape('reversed while its batch is paid', { reversed: night(2) + 0.4 }),
@@ -96,9 +103,9 @@ const paths: {
 /** Provider 1 has a daily limit of 1,500.00, provider 2 no webhook, provider 3 two attempts. */
 const providers: readonly Shape[] = [
   shape('a provider of some events: completed', { provider: 1 }),
-  shape('a provider of some events: failed', { provider: 1, reports: [failed()] }),
-  shape('over the daily limit', { provider: 1, amount: '1500.01' }),
-  shape('a provider without a webhook: completed', { provider: 2 }),
+  paired('a provider of some events: failed', { provider: 1, reports: [failed()] }),
+  paired('over the daily limit', { provider: 1, amount: '1500.01' }),
+  paired('a provider without a webhook: completed', { provider: 2 }),
   shape('a provider without a webhook: failed', { provider: 2, reports: [failed()] }),
   shape('a provider without a webhook: silent', { provider: 2, reports: [] }),
   shape('a provider of two attempts: completed', { provider: 3 }),
@@ -157,23 +164,7 @@ const others = [charges, providers, receivers, settlements, lossy]
 
 export const shapes = [...Object.values(paths), ...others].flat()
 
-/** The shapes for pairs of crashes: the usual paths and their edges. */
-const PAIRED: ReadonlySet<string> = new Set([
-  'completed by an update',
-  'completed as the approval timeout ends',
-  'failed, then reported as completed',
-  'accepted, then silent',
-  'rejected',
-  'charge rejected',
-  'sandbox: completed',
-  'charge repeated',
-  'over the daily limit',
-  'a provider of some events: failed',
-  'a provider without a webhook: completed',
-  'reversed while its line is written',
-])
-
-export const pairedShapes: readonly Shape[] = shapes.filter(({ name }) => PAIRED.has(name))
+export const pairedShapes: readonly Shape[] = shapes.filter(({ isPaired }) => isPaired)
 
 export const shapeNamed = (name: string): Shape => {
   const shape = shapes.find((shape) => shape.name === name)

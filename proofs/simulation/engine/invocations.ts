@@ -28,10 +28,7 @@ export const workerOf = (name: string, number: number): string => `${name} ${num
 export const never = (): Promise<never> => new Promise(() => undefined)
 
 /** The faults of clocks, and the largest offset of each. */
-const SKEWS: readonly (readonly [FaultName, milliseconds: number])[] = [
-  ['clock far off', 180_000],
-  ['clock skew', 5_000],
-]
+const SKEWS = [['clock far off', 180_000] as const, ['clock skew', 5_000] as const]
 
 /** Returns the largest offset in a scenario with these faults. */
 export const skewOf = (faults: ReadonlySet<FaultName>): number =>
