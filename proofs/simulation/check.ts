@@ -40,10 +40,7 @@ export const replay = async (scenario: Scenario, isTraced = false): Promise<Chec
 /** The scripts that a reduced scenario keeps and the faults that it omits. */
 type Reduction = { scripts?: readonly number[]; without?: readonly string[] }
 
-export const reduceScenario = (
-  scenario: Scenario,
-  { scripts, without = [] }: Reduction,
-): Scenario => ({
+export const reduceScenario = (scenario: Scenario, { scripts, without = [] }: Reduction) => ({
   ...scenario,
   scripts: scripts
     ? scenario.scripts.filter(({ number }) => scripts.includes(number))
@@ -58,12 +55,9 @@ const TRIES_MAX = 150
 /** Returns the smallest failing reduction found; undefined if the whole scenario passes. */
 export const shrink = async ({ seed, each, kind }: Replayed): Promise<Reduction | undefined> => {
   const scenario = drawScenario(seed, each, kind)
-  let kept: Required<Reduction> = {
-    scripts: scenario.scripts.map(({ number }) => number),
-    without: [],
-  }
+  const numbers = scenario.scripts.map(({ number }) => number)
+  let kept: Required<Reduction> = { scripts: numbers, without: [] }
   let tries = 0
-  /** Keeps a reduction that still fails. */
   const fails = async (reduction: Partial<Reduction>): Promise<boolean> => {
     const next = { ...kept, ...reduction }
     if (tries === TRIES_MAX || next.scripts.length === 0) return false

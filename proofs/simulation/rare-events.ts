@@ -28,10 +28,14 @@ const resultIn = ({ reply }: ApiCall): Item => (reply?.body as Item)?.result
 
 type IsCounted = (before: Item, after: Item, by: unknown) => boolean
 
-const exceptions = namesOf(exceptionKinds).map((kind): [name: string, IsCounted] => [
-  `exception ${kind}`,
-  (before, after) => !before && after?.entity === 'exception' && after.kind === kind,
-])
+const created =
+  (entity: string, isRare: (item: Item) => boolean = () => true): IsCounted =>
+  (before, after) =>
+    !before && after?.entity === entity && isRare(after)
+
+const exceptions = namesOf(exceptionKinds).map((kind) => {
+  return [`exception ${kind}`, created('exception', (item) => item.kind === kind)] as const
+})
 
 const changes: Record<string, IsCounted> = {
   ...Object.fromEntries(exceptions),
@@ -41,7 +45,7 @@ const changes: Record<string, IsCounted> = {
     !before?.payOn && Date.parse(after?.payOn) > Date.parse(after?.date) + 86_400_000,
   'payout that fails with offsets': (before, after) =>
     before?.offsets?.length > 0 && after?.status === 'failed',
-  'debit that waits for its bank': (before, after) => !before && after?.entity === 'waiting',
+  'debit that waits for its bank': created('waiting'),
   'delivery retried after its last attempt': (before, after) =>
     before?.attemptCount === before?.attemptsMax && after?.attemptCount > before?.attemptsMax,
   'fourth automatic retry needed': (before, after) =>
@@ -61,15 +65,13 @@ const changes: Record<string, IsCounted> = {
   'request declined': (before, after) => !before?.resolvedAt && after?.isAccepted === false,
   'reversed without a refund': (before, after) => !before && after?.status === 'waived',
   'repeated report closed at once': (before, after) => !before && Boolean(after?.resolvedAt),
-  'account found at a bank': (before, after) =>
-    !before && after?.entity === 'account' && after.customerName.startsWith('HB'),
+  'account found at a bank': created('account', (item) => item.customerName.startsWith('HB')),
   'number without an account at its bank': (_, after) => after?.entity === 'missed-account',
   'settlement run cut off': (before, after) =>
     before?.lanes === after?.lanes && before?.continuations < after?.continuations,
   'member of a later release kept': (before, after) =>
     before && 'addedLater' in before && after && 'addedLater' in after,
-  'debit of an earlier release': (before, after) =>
-    !before && after?.entity === 'debit' && !('providerName' in after),
+  'debit of an earlier release': created('debit', (item) => !('providerName' in item)),
   'lane taken from a late builder': (before, after) =>
     before?.leases?.some(({ lane, holder }: Item) =>
       after?.leases.some((other: Item) => other.lane === lane && other.holder !== holder),
@@ -80,15 +82,12 @@ const changes: Record<string, IsCounted> = {
 export const smallSizeEvents: Record<string, IsCounted> = {
   'settlement divided into lanes': (before, after) =>
     before?.entity === 'build' && before.lanes < after?.lanes,
-  'second batch of a day': (before, after) => !before && after?.entity === 'batch' && after.n > 1,
-  'second part of a batch': (before, after) =>
-    !before && after?.entity === 'lines' && !after.sk.endsWith('#0001'),
-  'reconciliation divided': (before, after) =>
-    !before && after?.entity === 'reconciliation-part' && after.id.includes('#'),
+  'second batch of a day': created('batch', ({ n }) => n > 1),
+  'second part of a batch': created('lines', ({ sk }) => !sk.endsWith('#0001')),
+  'reconciliation divided': created('reconciliation-part', ({ id }) => id.includes('#')),
   'sweep cut off': (_, after) => after?.pk === 'SWEEP' && 'behind' in after,
   'wide sweep': (_, after) => after?.pk === 'SWEEP' && after.pages > 1,
-  'second page of a feed': (before, after) =>
-    !before && after?.entity === 'feed-page' && after.page > 1,
+  'second page of a feed': created('feed-page', ({ page }) => page > 1),
 }
 
 const calls: Record<string, (call: ApiCall) => boolean> = {
@@ -128,22 +127,23 @@ const calls: Record<string, (call: ApiCall) => boolean> = {
 /** Alarms that few runs ring. */
 const alarms = ['SettlementNotPaid', 'UnwantedPrompts'] as const satisfies AlarmedMetric[]
 
-export const countRareEvents = (observations: Observations): [name: string, times: number][] => [
-  ...alarms.map((alarm): [string, number] => [
-    `metric ${alarm}`,
-    observations.measurements.filter(({ name }) => name === alarm).length,
-  ]),
-  ...Object.entries({ ...changes, ...smallSizeEvents }).map(
-    ([name, isCounted]): [string, number] => [
-      name,
-      observations.changes.filter(({ before, after, by }) => isCounted(before, after, by)).length,
-    ],
-  ),
-  ...Object.entries(calls).map(([name, isCounted]): [string, number] => [
-    name,
-    observations.calls.filter(isCounted).length,
-  ]),
-  ...['customer erased', 'customer erased again after a restore'].map(
-    (name, n): [string, number] => [name, observations.erasures[n]?.phones.length ?? 0],
-  ),
-]
+export const countRareEvents = (observations: Observations): [name: string, times: number][] => {
+  const counts: [name: string, times: number][] = []
+  const count = (name: string, events: readonly unknown[] = []) =>
+    counts.push([name, events.length])
+  const { measurements, erasures } = observations
+  for (const alarm of alarms)
+    count(
+      `metric ${alarm}`,
+      measurements.filter(({ name }) => name === alarm),
+    )
+  for (const [name, isCounted] of Object.entries({ ...changes, ...smallSizeEvents })) {
+    const counted = observations.changes.filter((one) => isCounted(one.before, one.after, one.by))
+    count(name, counted)
+  }
+  for (const [name, isCounted] of Object.entries(calls))
+    count(name, observations.calls.filter(isCounted))
+  count('customer erased', erasures[0]?.phones)
+  count('customer erased again after a restore', erasures[1]?.phones)
+  return counts
+}

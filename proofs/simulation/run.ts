@@ -110,7 +110,6 @@ const copied = <T extends Record<string, readonly unknown[]>>(lists: T): T =>
 
 const ERASURE_MS = 2 * DAY_MS
 
-/** The functions read their environment during the run. */
 const setEnvironment = (scenario: Scenario): void => {
   setSizes(seedOfSizes(scenario))
   process.env.APPROVALS = String(scenario.approvals)
@@ -140,10 +139,8 @@ type Recording = {
   events: Map<number, unknown>
 }
 
-const recordedRun = (
-  workers: Invocations,
-  { clock, trace, invocations, writers, events }: Recording,
-): Run => {
+const recordedRun = (workers: Invocations, recording: Recording): Run => {
+  const { clock, trace, invocations, writers, events } = recording
   const callWorker = startWorkers()
   return async (name, event, onStart) => {
     const record = {
@@ -191,36 +188,20 @@ const isFinished = (result: InvocationResult<unknown>): boolean => {
 }
 
 const streaming = new Set<string>(
-  functionRows
-    .filter(
-      ({ permissions }) =>
-        bucketAccesses(permissions).length + (permissions.audit ?? []).length > 0,
-    )
-    .map(({ name }) => name),
+  functionRows.flatMap(({ name, permissions }) =>
+    bucketAccesses(permissions).length + (permissions.audit ?? []).length > 0 ? [name] : [],
+  ),
 )
 
-/** A response of a peer is read within three turns of the event loop. */
-const TURNS = 4
-
 /**
- * Waits until all pending promises have settled. The stream of a report needs turns of the event loop,
- * which take longer than all other work of a step.
+ * Waits until all pending promises have settled. The stream of a report needs a turn of the event loop,
+ * which takes longer than all other work of a step.
  */
-const idle = async (reports: number): Promise<void> => {
-  if (reports > 0) return new Promise((resolve) => void setImmediate(resolve))
-  for (let turn = 0; turn < TURNS; turn += 1) {
-    await new Promise((resolve) => {
-      process.nextTick(resolve)
-    })
-  }
-}
+const idle = (reports: number): Promise<void> =>
+  new Promise((resolve) => void (reports > 0 ? setImmediate : process.nextTick)(resolve))
 
 /** @param writers the invocations that may stream a report now */
-const runUntil = async (
-  endAt: number,
-  clock: SteppedClock,
-  writers: ReadonlySet<unknown>,
-): Promise<number> => {
+const runUntil = async (endAt: number, clock: SteppedClock, writers: ReadonlySet<unknown>) => {
   let steps = 0
   await idle(writers.size)
   while (clock.step(endAt)) {

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { newProgress } from '../../commands/terminal/progress.ts'
-import { type CheckedRun, type Replayed, reduceScenario, replay, shrink } from './check.ts'
+import type { CheckedRun, Replayed } from './check.ts'
 import type { Task, TaskResult } from './crash-points/worker.ts'
 import { faults } from './engine/faults.ts'
 import { kinds } from './scenario/kinds.ts'
-import { drawScenario, HEALTHY_SHARE } from './scenario/scenario.ts'
 import { print, printVerdict, violationLine } from './terminal.ts'
 import { performTasks } from './worker-pool.ts'
 
@@ -58,6 +57,9 @@ const printFailed = async (
 ) => {
   const command = `npm run simulate -- --seed ${seed} --each ${each}${kind ? ` --scenario '${kind}'` : ''}`
   if (!isFirst || !isShrinkable) return print(`  replay: ${command} --lifecycles ${each}`)
+  // Only the workers load the product before a run fails.
+  const { drawScenario } = await import('./scenario/scenario.ts')
+  const { reduceScenario, replay, shrink } = await import('./check.ts')
   const reduction = await shrink({ seed, each, kind })
   if (!reduction) return print('  the replay passed: the run is not deterministic')
   const { scripts = [], without = [] } = reduction
@@ -66,24 +68,6 @@ const printFailed = async (
   const omitted = without.length > 0 ? ` --without '${without.join(',')}'` : ''
   print(`replay: ${command} --lives ${scripts.join(',')}${omitted}`)
   print('  --trace prints each step\n')
-}
-
-const MILLION = 1_000_000
-
-/** Prints each kind of scenario and each fault, and the runs that have it in a million lifecycles. */
-export const printTables = (each: number): void => {
-  const all = Object.values(kinds).reduce((sum, { weight }) => sum + weight, 0)
-  const runs = (share: number): string => String(Math.round((MILLION / each) * share)).padStart(6)
-  print(`Of ${MILLION / each} runs, a million lifecycles, so many have this kind of scenario:\n`)
-  for (const [name, { weight, description, settings }] of Object.entries(kinds)) {
-    const own = settings.faults?.length ? `; always ${settings.faults.join(', ')}` : ''
-    print(`${runs(weight / all)}  ${name}: ${description}${own}`)
-  }
-  print(
-    `\n${100 * HEALTHY_SHARE} % of the runs have no faults. So many of the others have this fault:\n`,
-  )
-  for (const [name, { share, description }] of Object.entries(faults))
-    print(`${runs(share * (1 - HEALTHY_SHARE))}  ${name}: ${description}`)
 }
 
 export const simulate = async (size: Size, workers: number): Promise<number> => {

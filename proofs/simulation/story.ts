@@ -4,7 +4,7 @@ import type { ApiCall, Observations, Violation } from './engine/observations.ts'
 import { invariants } from './invariants/all.ts'
 import { membersOf } from './invariants/calls.ts'
 import { kindOf } from './invariants/raw-items.ts'
-import { uuidOf } from './invariants/time-and-money.ts'
+import { HOUR_MS, uuidOf } from './invariants/time-and-money.ts'
 import { simulatedProviders } from './scenario/fixtures.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import type { DebitScript } from './scenario/script.ts'
@@ -12,39 +12,32 @@ import { violationLine } from './terminal.ts'
 
 /** A violation in words: what should hold, the debits, and what happened to them. */
 
-type Entry = { at: number; text: string; isFault: boolean }
+/** `about`: what names its debit; undefined for what concerns all. */
+type Entry = { at: number; text: string; about?: unknown; isFault?: boolean }
 
 const rules = new Map(invariants.map(([number, rule]) => [number, rule]))
 
 const LINES_MAX = 25
 const DEBITS_MAX = 3
 
-const secondsIn = (milliseconds: number): string => {
-  const [hours = 0, minutes = 0] = [3_600_000, 60_000].map((unit) =>
-    Math.floor(milliseconds / unit),
-  )
-  const seconds = ((milliseconds % 60_000) / 1_000).toFixed(3).padStart(6, '0')
-  return `${hours}:${String(minutes % 60).padStart(2, '0')}:${seconds}`
-}
+const secondsIn = (milliseconds: number): string =>
+  `${Math.floor(milliseconds / HOUR_MS)}:${new Date(milliseconds).toISOString().slice(14, 23)}`
 
 const scriptInWords = (script: DebitScript): string => {
-  const { number, provider, amount, phone, bank, charge, verdict, reports, manual } = script
-  const reported = reports.map(
+  const { number, provider, amount, phone, bank, charge, verdict, manual } = script
+  const reports = script.reports.map(
     ({ status, by, afterSeconds, flaw }) =>
       `reports ${status} by ${by} after ${afterSeconds.toFixed(0)} s${flaw ? ` (flaw: ${flaw})` : ''}`,
   )
-  const later = Object.entries({ redelivered: script.redelivered, reversed: script.reversed })
-    .flatMap(([what, at]) => (at === undefined ? [] : [`it is ${what} after ${at.toFixed(0)} s`]))
-    .concat(
-      manual ? `an operator will ${manual.verb} it after ${manual.afterSeconds.toFixed(0)} s` : [],
-    )
+  const later = Object.entries({
+    redelivered: script.redelivered,
+    reversed: script.reversed,
+    [`recorded by an operator, who will ${manual?.verb} it,`]: manual?.afterSeconds,
+  }).flatMap(([what, at]) => (at === undefined ? [] : [`it is ${what} after ${at.toFixed(0)} s`]))
   const own = charge === 'once' ? '' : ` (${charge})`
   return [
     `debit ${number}: ${simulatedProviders[provider]?.id} charges ${amount}${own} to ${phone} at ${bank}`,
-    [
-      'the bank',
-      verdict === 'accepted' ? ['accepts it', ...reported].join(', ') : 'rejects it',
-    ].join(' '),
+    verdict === 'accepted' ? ['the bank accepts it', ...reports].join(', ') : 'the bank rejects it',
     ...later,
   ].join('; ')
 }
@@ -77,42 +70,41 @@ const changeInWords = ({ before, after, by }: Observations['changes'][number]): 
   return [`${what} becomes ${after.status} (written by ${by?.name ?? 'the simulator'})`]
 }
 
-const entriesOf = (observations: Observations, names: readonly string[]): Entry[] => {
-  const { calls, changes, bankPosts, queries, posts, strikes } = observations
-  const isAbout = (...parts: unknown[]): boolean => {
-    const text = JSON.stringify(parts)
-    return names.some(
-      (name) => text.includes(name) || text.includes(JSON.stringify(name).slice(1, -1)),
-    )
-  }
-  const said = (at: number, text: string): Entry => ({ at, text, isFault: false })
-  return [
+/** Returns what happened, in order, besides reads. */
+const entriesIn = ({ calls, changes, ...seen }: Observations): Entry[] =>
+  [
     ...calls
-      .filter(({ path, sent, reply }) => isAbout(path, sent, reply?.raw))
       .filter(({ name }) => !/^(?:list-|get-|manage-reconciliation)/.test(name))
-      .map((call) => said(call.at, callInWords(call))),
-    ...changes
-      .filter(({ before, after }) => isAbout((after ?? before)?.pk))
-      .flatMap((change) => changeInWords(change).map((text) => said(change.at, text))),
-    ...bankPosts
-      .filter(({ body, idempotencyKey }) => isAbout(body, idempotencyKey))
-      .map(({ at, bank, path, body, verdict }) =>
-        said(at, `${bank} receives POST ${path} of ${body.amount}: ${verdict}`),
-      ),
-    ...queries
-      .filter(({ uuid }) => isAbout(uuid))
-      .map(({ at, bank, answer }) => said(at, `${bank} is queried: ${answer}`)),
-    ...posts
-      .filter(({ raw }) => isAbout(raw))
-      .map(({ at, headers, code }) =>
-        said(at, `the receiver gets ${headers['x-svc-event']}: ${code ?? 'no response'}`),
-      ),
-    ...strikes.map(({ at, name, by }) => ({
-      at,
-      text: `FAULT ${name}${by ? ` in ${by}` : ''}: ${faults[name].description}`,
-      isFault: true,
+      .map((call) => {
+        const about = [call.path, call.sent, call.reply?.raw]
+        return { at: call.at, about, text: callInWords(call) }
+      }),
+    ...changes.flatMap((change) => {
+      const about = [(change.after ?? change.before)?.pk]
+      return changeInWords(change).map((text) => ({ at: change.at, about, text }))
+    }),
+    ...seen.bankPosts.map(({ at, bank, path, body, idempotencyKey, verdict }) => ({
+      ...{ at, about: [body, idempotencyKey] },
+      text: `${bank} receives POST ${path} of ${body.amount}: ${verdict}`,
     })),
+    ...seen.queries.map(({ at, bank, uuid, answer }) => {
+      return { at, about: uuid, text: `${bank} is queried: ${answer}` }
+    }),
+    ...seen.posts.map(({ at, raw, headers, code }) => {
+      const text = `the receiver gets ${headers['x-svc-event']}: ${code ?? 'no response'}`
+      return { at, about: raw, text }
+    }),
+    ...seen.strikes.map(({ at, name, by }) => {
+      const text = `FAULT ${name}${by ? ` in ${by}` : ''}: ${faults[name].description}`
+      return { at, text, isFault: true }
+    }),
   ].toSorted((one, other) => one.at - other.at)
+
+const isAbout = ({ about }: Entry, names: readonly string[]): boolean => {
+  const text = JSON.stringify(about)
+  return names.some(
+    (name) => text.includes(name) || text.includes(JSON.stringify(name).slice(1, -1)),
+  )
 }
 
 /** Joins repeats, and leaves out the middle of many. */
@@ -138,7 +130,8 @@ export const storyOf = (
   const numbers = new Set(violations.map(({ invariant }) => invariant))
   const chosen = scripts.slice(0, DEBITS_MAX)
   const start = Math.min(...chosen.map(({ at }) => at))
-  const all = entriesOf(observations, namesOf(observations, chosen))
+  const names = namesOf(observations, chosen)
+  const all = entriesIn(observations).filter((entry) => entry.isFault || isAbout(entry, names))
   const entries = all.slice(0, all.findLastIndex(({ isFault }) => !isFault) + 1)
   const lastFault = entries.findLast(({ isFault }) => isFault)?.text ?? 'no fault'
   return [

@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import type { Task, TaskResult } from './crash-points/worker.ts'
 
-/** Runs allocate many short-lived objects. */
-const WORKER_OPTIONS = ['--max-semi-space-size=64']
+/** Runs allocate many short-lived objects. Threads of the collector would delay the other workers. */
+const FLAGS = ['--max-semi-space-size=64', '--min-semi-space-size=64', '--single-threaded-gc']
 const ROOT = join(import.meta.dirname, '../..')
 
 type PoolOptions = {
@@ -33,7 +33,7 @@ export const performTasks = async <T extends Task>(
   const work = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const child = fork(join(folder ?? ROOT, 'proofs/simulation/crash-points/worker.ts'), {
-        execArgv: WORKER_OPTIONS,
+        execArgv: FLAGS,
         cwd: folder,
         stdio: folder ? ['ignore', 'ignore', 'ignore', 'ipc'] : 'inherit',
       })

@@ -26,9 +26,7 @@ type Deps = Engine & {
   scenario: Scenario
   run: Run
   stage: Stage
-  /** The files that it stores. */
   reports: { at: number; key: string }[]
-  /** The messages that the sweep sends. */
   repairs: Observations['repairs'][number][]
 }
 
@@ -127,7 +125,6 @@ const changedAfter = (changes: readonly Change[], at: number) => {
 
 const EXPIRY_EACH_MS = 6 * HOUR_MS
 
-/** Removes expired items up to 48 hours after their expiry. */
 const startExpiry = ({ clock, faults, scenario }: Deps, remove: (at: number) => void): void => {
   const random = randomOfFault(scenario.seed, 'expired items removed', 1)
   for (let at = scenario.startAt; at < scenario.endAt; at += EXPIRY_EACH_MS) {

@@ -23,10 +23,8 @@ export type Calls = Record<string, (command: Command) => Promise<unknown>>
 
 const QUEUE_TAKES = [5, 20] as const
 
-export const queueCalls = (
-  { perform, effects, faults, random }: FaultyCalls,
-  isOut: () => boolean,
-): Calls => {
+export const queueCalls = (deps: FaultyCalls, isOut: () => boolean): Calls => {
+  const { perform, effects, faults, random } = deps
   const call = (name: string, act: () => unknown, changes = true) =>
     effects.call({ name, changes, takes: QUEUE_TAKES }, act)
 
@@ -39,7 +37,6 @@ export const queueCalls = (
       return output
     })
 
-  /** Rejects half of the batch, if that fault strikes. */
   const sendBatch = (input: SendBatchInput): unknown => {
     const sendAll = (entries: SendBatchInput['Entries']) =>
       perform('SendMessageBatchCommand', { ...input, Entries: entries })

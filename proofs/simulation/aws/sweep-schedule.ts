@@ -28,7 +28,7 @@ export const newSweepSchedule = ({ clock, fire }: { clock: Clock; fire: () => vo
   }
 
   const earliest = (times: Iterable<number>): number => {
-    let smallest = Number.POSITIVE_INFINITY
+    let smallest = Infinity
     for (const time of times) if (time < smallest) smallest = time
     return smallest
   }
@@ -42,7 +42,7 @@ export const newSweepSchedule = ({ clock, fire }: { clock: Clock; fire: () => vo
     if (next && next.at <= at) return
     if (next) next.timer.act = undefined
     next = undefined
-    if (at === Number.POSITIVE_INFINITY) return
+    if (at === Infinity) return
     const timer = clock.at(at, () => {
       next = undefined
       fire()

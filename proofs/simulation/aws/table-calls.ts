@@ -40,12 +40,10 @@ type Deps = FaultyCalls & { isOut: (input: object) => boolean }
 type Keyed = Partial<Record<'Key' | 'Item', { pk: string; sk: string }>>
 type Input = Record<string, unknown> & Keyed & { TransactItems?: Record<string, Keyed>[] }
 
-/** Returns the keys of a call, for the trace. */
-const subjectOf = (input: Input): string =>
-  (input.TransactItems ?? [{ input }])
-    .flatMap((write) => Object.values(write).slice(0, 1))
-    .map(({ Item, Key = Item }) => (Key ? `${Key.pk} ${Key.sk}` : ''))
-    .join(', ')
+const subjectOf = ({ Item, Key = Item, TransactItems = [] }: Input): string =>
+  Key
+    ? `${Key.pk} ${Key.sk}`
+    : TransactItems.map((write) => subjectOf(Object.values(write)[0] as Input)).join(', ')
 
 export const tableCalls = ({ perform: run, effects, faults, random, clock, isOut }: Deps) => {
   /** Returns a part of the result, as DynamoDB does for a long one. */

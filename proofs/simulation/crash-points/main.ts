@@ -16,11 +16,9 @@ const { values, refuse } = await readArguments({
     'Runs each shape with a crash before and after each of its effects (docs/simulation.md).',
   options: {
     pairs: { type: 'boolean', default: false },
-    /** Crashes at one in so many effects. */
     'one-in': { type: 'string', default: '1' },
     workers: { type: 'string', default: String(availableParallelism()) },
     shape: { type: 'string' },
-    /** The crashes of a replay: `12:before,15:after`. */
     deaths: { type: 'string', default: '' },
     trace: { type: 'boolean', default: false },
   },

@@ -8,7 +8,6 @@ import type { Task, TaskResult } from './worker.ts'
 type Size = { pairs: boolean; oneIn: number; workers: number }
 type ShapeTask = Extract<Task, { kind: 'shape' }>
 
-/** The failed tasks after which the command stops. */
 const FAILED_MAX = 10
 
 const countEffects = async (shapes: readonly Shape[]): Promise<Map<string, number>> => {

@@ -9,7 +9,12 @@ import type { DebitScript, ScriptedReport } from '../scenario/script.ts'
 
 type Conditions = { answers?: readonly number[]; payments?: Scenario['payments']; losses?: Losses }
 
-export type Shape = Conditions & { name: string; script: Partial<DebitScript> }
+export type Shape = Conditions & {
+  name: string
+  script: Partial<DebitScript>
+  /** Whether it is also run with pairs of crashes: the usual paths and their edges. */
+  isPaired?: boolean
+}
 
 /** By default a bank completes the debit after five seconds. */
 const shape = (name: string, script: Partial<DebitScript> = {}, more: Conditions = {}): Shape => ({
@@ -17,6 +22,8 @@ const shape = (name: string, script: Partial<DebitScript> = {}, more: Conditions
   script,
   ...more,
 })
+
+const paired = (...args: Parameters<typeof shape>): Shape => ({ ...shape(...args), isPaired: true })
 
 const completed = (afterSeconds = 5, more: Partial<ScriptedReport> = {}): ScriptedReport => ({
   afterSeconds,
@@ -31,13 +38,12 @@ const HOUR_SECONDS = 3_600
 const NOON = Date.UTC(2026, 10, 20, 12)
 
 /** Returns the seconds from the charge to a midnight, counted from 1. */
-export const night = (number: number): number =>
-  12 * HOUR_SECONDS + (number - 1) * 24 * HOUR_SECONDS
+export const night = (number: number) => 12 * HOUR_SECONDS + (number - 1) * 24 * HOUR_SECONDS
 
 const charges: readonly Shape[] = [
-  shape('charge repeated', { charge: 'twice' }),
+  paired('charge repeated', { charge: 'twice' }),
   shape('reference reused for another charge', { charge: 'amount' }),
-  shape('charge rejected', { charge: 'invalid' }),
+  paired('charge rejected', { charge: 'invalid' }),
 ]
 
 const afterLine = night(1) + 2 * HOUR_SECONDS
@@ -52,28 +58,26 @@ const paths: {
   pending: [],
   processing: [],
   completed: [
-    shape('completed by an update'),
+    paired('completed by an update'),
     shape('completed by a callback', { reports: [completed(5, { by: 'callback' })] }),
     shape('completed with a bank fee', { reports: [completed(5, { fee: '1.25' })] }),
     shape('completed at once', { reports: [completed(0)] }),
     shape('completed twice', { reports: [completed(), completed(6)] }),
     shape('completed, then reported as failed', { reports: [completed(), failed(6)] }),
     shape('approved, then completed', { reports: [approved, completed(30)] }),
-    shape('approved, completed after the approval timeout', {
-      reports: [approved, completed(400)],
-    }),
-    shape('completed as the approval timeout ends', { reports: [completed(300)] }),
-    shape('sandbox: completed', { bank: 'SBX', phone: '+233241234567' }),
+    shape('approved, completed after its timeout', { reports: [approved, completed(400)] }),
+    paired('completed as the approval timeout ends', { reports: [completed(300)] }),
+    paired('sandbox: completed', { bank: 'SBX', phone: '+233241234567' }),
   ],
   failed: [
-    shape('failed, then reported as completed', { reports: [failed(), completed(6)] }),
+    paired('failed, then reported as completed', { reports: [failed(), completed(6)] }),
     shape('failed by an update', { reports: [failed()] }),
     shape('approved, then failed', { reports: [approved, failed(30)] }),
     shape('approved, then silent', { reports: [approved] }),
-    shape('accepted, then silent', { reports: [] }),
+    paired('accepted, then silent', { reports: [] }),
     shape('completed after the approval timeout', { reports: [completed(330)] }),
     shape('completed after the processing timeout', { reports: [completed(660)] }),
-    shape('rejected', { verdict: 'rejected' }),
+    paired('rejected', { verdict: 'rejected' }),
     shape('sandbox: insufficient funds', { bank: 'SBX', phone: '+233241111111' }),
     shape('sandbox: never accepted', { bank: 'SBX', phone: '+233242222222' }),
     shape('sandbox: declined', { bank: 'SBX', phone: '+233243333333' }),
@@ -86,25 +90,22 @@ const paths: {
     shape('requested, then reversed', { requested: 20, reversed: 60 }),
     shape('reversed before midnight', { reversed: HOUR_SECONDS }),
     shape('reversed as settlement starts', { reversed: night(1) }),
-    shape('reversed while its line is written', { reversed: night(1) + 0.3 }),
+    paired('reversed while its line is written', { reversed: night(1) + 0.3 }),
     shape('reversed while its batch is sealed', { reversed: night(1) + 0.6 }),
     shape('reversed after its line', { reversed: afterLine }),
     shape('reversed while its batch is paid', { reversed: night(2) + 0.4 }),
     shape('reversed after its payout', { reversed: night(2) + 2 * HOUR_SECONDS }),
     shape('reversed after its line, with a bank fee', { ...withFee, reversed: afterLine }),
-    shape('reversed after its line, of a provider without a webhook', {
-      provider: 2,
-      reversed: afterLine,
-    }),
+    shape('reversed after its line, without a webhook', { provider: 2, reversed: afterLine }),
   ],
 }
 
 /** Provider 1 has a daily limit of 1,500.00, provider 2 no webhook, provider 3 two attempts. */
 const providers: readonly Shape[] = [
   shape('a provider of some events: completed', { provider: 1 }),
-  shape('a provider of some events: failed', { provider: 1, reports: [failed()] }),
-  shape('over the daily limit', { provider: 1, amount: '1500.01' }),
-  shape('a provider without a webhook: completed', { provider: 2 }),
+  paired('a provider of some events: failed', { provider: 1, reports: [failed()] }),
+  paired('over the daily limit', { provider: 1, amount: '1500.01' }),
+  paired('a provider without a webhook: completed', { provider: 2 }),
   shape('a provider without a webhook: failed', { provider: 2, reports: [failed()] }),
   shape('a provider without a webhook: silent', { provider: 2, reports: [] }),
   shape('a provider of two attempts: completed', { provider: 3 }),
@@ -144,57 +145,26 @@ const settlements: readonly Shape[] = [
   shape('a fee at its maximum', { provider: 1, amount: '999.99' }),
 ]
 
-const everyRecord = { losses: { record: Number.POSITIVE_INFINITY } }
-const firstOfEach = {
-  submissions: 1,
-  timeouts: 1,
-  expiries: 1,
-  'webhooks-high': 1,
-  'webhooks-low': 1,
-  feeds: 1,
-}
+const everyRecord = { losses: { record: Infinity } }
+const queues = 'submissions timeouts expiries webhooks-high webhooks-low feeds'.split(' ')
+const firstOfEach = Object.fromEntries(queues.map((queue) => [queue, 1]))
 
 /** Losses that the sweep repairs. */
 const lossy: readonly Shape[] = [
-  shape(
-    'twelve webhook messages are lost',
-    { reports: [completed(20)] },
-    { losses: { webhooks: 12 } },
-  ),
+  shape('twelve webhooks are lost', { reports: [completed(20)] }, { losses: { webhooks: 12 } }),
   shape('no stream record, completed', {}, everyRecord),
   shape('no stream record, failed', { reports: [failed()] }, everyRecord),
   shape('no stream record, timed out', { reports: [] }, everyRecord),
-  shape('no timer', { reports: [] }, { losses: { timer: Number.POSITIVE_INFINITY } }),
+  shape('no timer', { reports: [] }, { losses: { timer: Infinity } }),
   shape('no first message of a queue', {}, { losses: firstOfEach }),
   shape('two messages of a recovery are lost', late, { ...sixErrors, losses: { recoveries: 2 } }),
 ]
 
-export const shapes = [
-  ...Object.values(paths),
-  charges,
-  providers,
-  receivers,
-  settlements,
-  lossy,
-].flat()
+const others = [charges, providers, receivers, settlements, lossy]
 
-/** The shapes for pairs of crashes: the usual paths and their edges. */
-const PAIRED: ReadonlySet<string> = new Set([
-  'completed by an update',
-  'completed as the approval timeout ends',
-  'failed, then reported as completed',
-  'accepted, then silent',
-  'rejected',
-  'charge rejected',
-  'sandbox: completed',
-  'charge repeated',
-  'over the daily limit',
-  'a provider of some events: failed',
-  'a provider without a webhook: completed',
-  'reversed while its line is written',
-])
+export const shapes = [...Object.values(paths), ...others].flat()
 
-export const pairedShapes: readonly Shape[] = shapes.filter(({ name }) => PAIRED.has(name))
+export const pairedShapes: readonly Shape[] = shapes.filter(({ isPaired }) => isPaired)
 
 export const shapeNamed = (name: string): Shape => {
   const shape = shapes.find((shape) => shape.name === name)
@@ -204,12 +174,7 @@ export const shapeNamed = (name: string): Shape => {
 
 const NIGHTS = 3
 
-export const scenarioOf = ({
-  script,
-  answers = [],
-  payments = ['paid'],
-  losses,
-}: Shape): Scenario => {
+export const scenarioOf = ({ script, answers = [], payments = ['paid'], losses }: Shape) => {
   const endAt = NOON + (12 + NIGHTS * 24 + 3) * HOUR_SECONDS * 1000
   const debit: DebitScript = {
     number: 1,
@@ -227,7 +192,7 @@ export const scenarioOf = ({
     requested: undefined,
     ...script,
   }
-  return {
+  const scenario: Scenario = {
     ...plain,
     seed: 1,
     startAt: NOON - 60_000,
@@ -241,4 +206,5 @@ export const scenarioOf = ({
     answers,
     providers: [debit.provider],
   }
+  return scenario
 }

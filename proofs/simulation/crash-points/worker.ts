@@ -8,7 +8,6 @@ import type { KindName } from '../scenario/kinds.ts'
 
 export type ShapeResult = {
   runs: number
-  /** Runs in which all crashes happened. */
   crashed: number
   failed: { crashes: readonly Crash[]; violations: readonly Violation[] }[]
 }
@@ -56,7 +55,7 @@ const runShape = async ({ name, effect, pairs }: ShapeTask): Promise<ShapeResult
     }
     for (const whenLater of WHENS) {
       // Retries add effects, so each run corrects their number.
-      let count = Number.POSITIVE_INFINITY
+      let count = Infinity
       for (let later = effect + 1; later <= count; later += 1)
         count = await runWith([first, { effect: later, when: whenLater }])
     }

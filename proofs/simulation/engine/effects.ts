@@ -40,11 +40,7 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
     return true
   }
 
-  const arrive = <T>(
-    { name, changes }: Outgoing,
-    worker: Invocation,
-    act: () => T,
-  ): T | undefined => {
+  const arrive = <T>({ name, changes }: Outgoing, worker: Invocation, act: () => T) => {
     if (!changes) return act()
     count += 1
     list.push({ name, at: clock.now() })

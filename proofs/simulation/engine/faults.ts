@@ -18,10 +18,7 @@ const fault = (
 ) => ({ probability, description, share, minutes })
 
 export const faults = {
-  'killed before an effect': fault(
-    0.006,
-    'an invocation crashes just before a write, message or request',
-  ),
+  'killed before an effect': fault(0.006, 'an invocation crashes just before a write or request'),
   'killed after an effect': fault(0.006, 'an invocation crashes just after one'),
   'stalled worker': fault(0.001, 'an invocation pauses, at most until its timeout'),
   'table throttled': fault(0.006, 'DynamoDB throttles a call'),
@@ -70,31 +67,17 @@ export const faults = {
   'receiver answers 5xx': fault(0.08, 'a receiver returns 500, 502, 503 or 504'),
   'receiver asks for time': fault(0.04, 'a receiver returns 408, or 429 with Retry-After'),
   'receiver refuses for good': fault(0.03, 'a receiver returns 4xx, 3xx or 501'),
-  'receiver refuses a type': fault(
-    1,
-    'a receiver returns 400 or 500 to each event of one type',
-    0.2,
-  ),
+  'receiver refuses a type': fault(1, 'a receiver returns 400 or 500 to events of one type', 0.2),
   'receiver unknown': fault(0.02, 'a host has no address or no valid certificate'),
   'receiver flaps': fault(0.25, 'a receiver is down for some minutes'),
   'table outage': fault(1, 'DynamoDB rejects every call for up to ten minutes', 0.05),
   'slow settlement': fault(0.03, 'a call of a builder takes up to a minute', 0.01),
   'queue outage': fault(1, 'SQS rejects every call for up to ten minutes', 0.05),
-  'key store outage': fault(
-    1,
-    'Secrets Manager rejects every call for up to half an hour',
-    0.05,
-    [1, 30],
-  ),
+  'key store outage': fault(1, 'Secrets Manager rejects every call for minutes', 0.05, [1, 30]),
   'sealing key missing': fault(1, 'no version of the sealing key is found for minutes', 0.05),
   'hot key': fault(1, 'one key of the table or an index is throttled for minutes', 0.1, [5, 10]),
   'hot shard': fault(1, 'one shard of the stream is not read for minutes', 0.08, [5, 10]),
-  'shard blocked': fault(
-    1,
-    'one shard is not read for more than a day, and its records expire',
-    0.04,
-    [1_500, 1_800],
-  ),
+  'shard blocked': fault(1, 'one shard is not read until records expire', 0.04, [1_500, 1_800]),
   'index far behind': fault(1, 'an index shows writes up to ten minutes later', 0.06, [5, 30]),
   'function throttled': fault(1, 'Lambda starts no invocation of one job for minutes', 0.1),
   'sweep throttled': fault(0.1, 'DynamoDB throttles a write of a sweep, which writes many items'),
@@ -113,7 +96,6 @@ export type Faults = ReturnType<typeof newFaults>
 /** What decides when and how each thing of a run happens. */
 export type Engine = { clock: SteppedClock; random: Random; faults: Faults }
 
-/** The highest probability that the intensity can raise a fault to. */
 const PROBABILITY_MAX = 0.5
 
 /** Counts of the first losses: messages by the prefix of their queue, `record` and `timer`. */

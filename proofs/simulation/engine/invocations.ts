@@ -8,6 +8,8 @@ import type { Random } from './random.ts'
 export type Invocation = {
   readonly name: string
   readonly number: number
+  /** One of its function's workers, which take turns. */
+  readonly worker: string
   readonly skew: number
   isCrashed: boolean
   crash: () => void
@@ -20,20 +22,13 @@ export const currentInvocation = (): Invocation | undefined => atWork.getStore()
 
 export const WORKERS = 3
 
-/** Returns the name of the current worker: those of a function take turns. */
-export const workerOf = ({ name, number } = currentInvocation() ?? NONE): string =>
-  `${name} ${number % WORKERS}`
-
-const NONE = { name: '', number: 0 }
+export const workerOf = (name: string, number: number): string => `${name} ${number % WORKERS}`
 
 /** Returns a new promise each time: a shared one would retain every waiter. */
 export const never = (): Promise<never> => new Promise(() => undefined)
 
 /** The faults of clocks, and the largest offset of each. */
-const SKEWS: readonly (readonly [FaultName, milliseconds: number])[] = [
-  ['clock far off', 180_000],
-  ['clock skew', 5_000],
-]
+const SKEWS = [['clock far off', 180_000] as const, ['clock skew', 5_000] as const]
 
 /** Returns the largest offset in a scenario with these faults. */
 export const skewOf = (faults: ReadonlySet<FaultName>): number =>
@@ -56,11 +51,7 @@ export type Invocations = ReturnType<typeof newInvocations>
 export const newInvocations = ({ clock, skew }: Deps) => {
   let count = 0
   return {
-    run: <T>(
-      name: string,
-      timeoutSeconds: number,
-      work: () => Promise<T>,
-    ): Promise<InvocationResult<T>> => {
+    run: <T>(name: string, timeoutSeconds: number, work: () => Promise<T>) => {
       count += 1
       const { promise, resolve } = Promise.withResolvers<InvocationResult<T>>()
       // Only the first result counts.
@@ -71,6 +62,7 @@ export const newInvocations = ({ clock, skew }: Deps) => {
       const invocation: Invocation = {
         name,
         number: count,
+        worker: workerOf(name, count),
         skew: skew(),
         isCrashed: false,
         crash: () => {

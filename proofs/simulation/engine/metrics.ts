@@ -5,7 +5,6 @@ import type { Measurement } from './observations.ts'
 
 let measured: Measurement[] = []
 
-/** Collects the metrics of a run. */
 export const collectMetrics = (list: Measurement[]): void => {
   measured = list
 }

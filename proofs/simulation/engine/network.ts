@@ -39,33 +39,12 @@ type Deps = { clock: Clock; random: Random; effects: Effects; peerAt: (host: str
 
 export type Network = ReturnType<typeof newNetwork>
 
-const brokenOff = (): Error =>
-  Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' })
+const brokenOff = () => Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' })
 
 const ADDRESS = '93.184.216.34'
 
-const senderCount = () => {
-  let awaited = 0
-  return {
-    /** Counts a waiting sender until the returned function is called. */
-    begin: (): (() => void) => {
-      awaited += 1
-      let hasEnded = false
-      return () => {
-        if (!hasEnded) awaited -= 1
-        hasEnded = true
-      }
-    },
-    isAwaited: (): boolean => awaited > 0,
-  }
-}
-
-const answered = (
-  clock: Clock,
-  { after, answer, onEnd }: PeerResponse,
-  signal: AbortSignal,
-): Promise<PeerAnswer> =>
-  new Promise((resolve, reject) => {
+const answered = (clock: Clock, { after, answer, onEnd }: PeerResponse, signal: AbortSignal) =>
+  new Promise<PeerAnswer>((resolve, reject) => {
     const worker = currentInvocation()
     let hasEnded = false
     const end = (isHeard: boolean): boolean => {
@@ -90,9 +69,15 @@ const answered = (
 
 export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
   const wait = (): number => random.between(5, 60)
-  const { begin, isAwaited } = senderCount()
+  const waiting = new Set<symbol>()
+  /** Adds a waiting sender until the returned function is called. */
+  const begin = (): (() => unknown) => {
+    const sender = Symbol()
+    waiting.add(sender)
+    return () => waiting.delete(sender)
+  }
   return {
-    isAwaited,
+    isAwaited: (): boolean => waiting.size > 0,
     lookup: (host: string): Promise<{ address: string }[]> =>
       new Promise((resolve, reject) => {
         const end = begin()
@@ -102,25 +87,19 @@ export const newNetwork = ({ clock, random, effects, peerAt }: Deps) => {
           else reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }))
         })
       }),
-    connect: (host: string, { connected, secured, failed }: Connecting): (() => void) => {
+    connect: (host: string, { connected, secured, failed }: Connecting): (() => unknown) => {
       const end = begin()
       clock.after(wait(), () => {
-        switch (peerAt(host).connects()) {
-          case 'refused':
-            return failed(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
-          case 'no answer':
-            return
-          case 'no certificate':
-            connected()
-            clock.after(wait(), () => failed(new Error('self-signed certificate')))
-            return
-          case 'well':
-            connected()
-            clock.after(wait(), () => {
-              end()
-              secured()
-            })
-        }
+        const connection = peerAt(host).connects()
+        if (connection === 'refused')
+          failed(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+        if (connection === 'refused' || connection === 'no answer') return
+        connected()
+        clock.after(wait(), () => {
+          if (connection === 'no certificate') return failed(new Error('self-signed certificate'))
+          end()
+          secured()
+        })
       })
       return end
     },

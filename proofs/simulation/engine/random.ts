@@ -16,7 +16,6 @@ export const randomOf = (seed: number) => {
   const below = (limit: number): number => Math.floor(draw() * limit)
   return {
     draw,
-    /** Returns an integer from 0 to below `limit`. */
     below,
     between: (least: number, most: number): number => least + draw() * (most - least),
     happens: (probability: number): boolean => draw() < probability,

@@ -5,8 +5,11 @@ import type { Random } from './random.ts'
 
 /** The simulated runtime: its clock, ids and randomness come from the seed. */
 
-const hex = (random: Random, digits: number): string =>
-  Array.from({ length: digits }, () => random.below(16).toString(16)).join('')
+const hex = (random: Random, digits: number): string => {
+  let text = ''
+  while (text.length < digits) text += random.below(16).toString(16)
+  return text
+}
 
 const uuidOf = (random: Random): string =>
   [

@@ -75,9 +75,7 @@ export const withSizes = (file: string, original: string): string => {
     return `${exported}let ${name} = `
   })
   if (names.length === 0) return source
-  const added = names.map(
-    (name) => `addSize('${file} ${name}', ${name}, (value) => { ${name} = value })`,
-  )
+  const added = names.map((name) => `addSize('${file} ${name}', ${name}, (to) => { ${name} = to })`)
   return `${changed}\nimport { addSize } from ${JSON.stringify(import.meta.url)}\n${added.join('\n')}\n`
 }
 

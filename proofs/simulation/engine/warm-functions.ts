@@ -24,14 +24,11 @@ const makers = await Promise.all(
 export const startWorkers = () => {
   const workers = new Map<string, LambdaHandler>(
     makers.flatMap(([name, make]) =>
-      Array.from(
-        { length: WORKERS },
-        (_, n) => [workerOf({ name, number: n }), make(runtime)] as const,
-      ),
+      Array.from({ length: WORKERS }, (_, n) => [workerOf(name, n), make(runtime)] as const),
     ),
   )
   return (name: FunctionName, invocation: number, ...call: Parameters<LambdaHandler>) => {
-    const worker = workers.get(workerOf({ name, number: invocation })) as LambdaHandler
+    const worker = workers.get(workerOf(name, invocation)) as LambdaHandler
     return worker(...call)
   }
 }

@@ -26,10 +26,8 @@ const parts = [
   ...[events, limits, metrics, net, operations, outcomes, payouts, settings, sweeps, tenancy],
 ]
 
-const checksOf = Map.groupBy(
-  parts.flatMap(({ checks }) => Object.entries(checks)),
-  ([number]) => number,
-)
+const rows = parts.flatMap(({ checks }) => Object.entries(checks))
+const checksOf = Map.groupBy(rows, ([number]) => number)
 
 export const invariants = Object.entries(rules).map(
   ([number, rule]): readonly [number: number, rule: string, ...checks: Check[]] => [

@@ -57,7 +57,7 @@ const attemptsFollowDueTimes = eachDelivery((record, index) => {
   let setAt = 0
   return record.changes.map((change) => {
     const last = attemptIn(change)
-    const earlier = due ?? Number.NEGATIVE_INFINITY
+    const earlier = due ?? -Infinity
     const at = last ? Math.min(Date.parse(last.at), postOf(record, last)?.at ?? Infinity) : Infinity
     // An attempt in flight may precede the new due time. Two invocations have clock offsets of their own.
     const isEarly =

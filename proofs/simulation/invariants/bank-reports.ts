@@ -67,10 +67,8 @@ const marksStay = eachDebitUpdate(({ before, after, sequence }) => {
 
 const REJECTED = new Set([400, 422])
 
-const exceptionsAreComplete: Check = (
-  { reports, byUuid, exceptions, debits, queriesOf },
-  report,
-) => {
+const exceptionsAreComplete: Check = (index, report) => {
+  const { reports, byUuid, exceptions, debits, queriesOf } = index
   const recordsOf = Map.groupBy(exceptions, ({ requestId }) => requestId)
   const answered = new Set<unknown>()
   for (const { call, bank, uuid, sent, status, code } of reports) {
@@ -170,9 +168,7 @@ const requestsAreDecidedOnce: Check = ({ setup, exceptionChanges, debits }, repo
     const { reference, isAccepted } = after
     const isReversed = debits
       .get(reference)
-      ?.changes.some(
-        (change) => change.transaction === transaction && change.after?.status === ACCEPTED,
-      )
+      ?.changes.some((step) => step.transaction === transaction && step.after?.status === ACCEPTED)
     if (before?.resolvedAt) report(reference, 'has a second decision')
     if (after.resolvedAt && isAccepted !== isReversed)
       report(reference, `is ${isAccepted ? 'accepted' : 'declined'} against its reversal`)

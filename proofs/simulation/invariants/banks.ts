@@ -23,7 +23,7 @@ const periodsOf = ({ observations }: ObservationIndex) => {
     }),
     ({ bank }) => bank,
   )
-  const first = { state: 'up' as State, from: Number.NEGATIVE_INFINITY }
+  const first = { state: 'up' as State, from: -Infinity }
   return (bank: string) => {
     const all = [first, ...(ofBank.get(bank) ?? [])]
     return all.map(({ state, from }, n) => ({ state, from, until: all[n + 1]?.from ?? Infinity }))
@@ -48,7 +48,6 @@ const outagesHaveFailures: Check = ({ observations, setup }, report) => {
   }
 }
 
-/** A bank that is down gets no submission. */
 const outagesStopSubmissions: Check = (index, report) => {
   const periods = periodsOf(index)
   for (const { bank, at, since, body } of index.submissions) {
@@ -188,11 +187,10 @@ const unknownNumbersAreAnswered: Check = (index, report) => {
     const numbers = index.timeline.during('customer', `${phone} ${bank}`, since, reply.at)
     const isAsked = lookupsOf(call, index).length > 0
     const isRefused = codeIn(membersOf(reply.body)) === NO_ACCOUNT
+    const lasts = MISS_MS + 2 * skew + SECOND_MS
     const isMissed = misses
       .get(`${bank} ${phone}`)
-      ?.some(
-        (one) => one.writtenAt <= reply.at && since < one.from + MISS_MS + 2 * skew + SECOND_MS,
-      )
+      ?.some(({ from, writtenAt }) => writtenAt <= reply.at && since < from + lasts)
     const mustAsk = !settings.includes('off') && numbers.every((one) => !one)
     const about = `${phone} at ${bank}`
     if ((isAsked || isRefused) && !settings.includes('on')) report(about, 'was asked for')

@@ -22,9 +22,7 @@ const STEPS: Record<BatchStatus, readonly BatchStatus[]> = {
 const FIXED = 'id provider currency date n createdAt'.split(' ')
 
 /** Members that never change once set. */
-const LASTING = 'feeSchedule sealedAt totals completedFrom reportedAt completedAt offsetBy'.split(
-  ' ',
-)
+const KEPT = 'feeSchedule sealedAt totals completedFrom reportedAt completedAt offsetBy'.split(' ')
 
 /** Members of a payout, which stay from its start until its end. */
 const PAYOUT = 'paid paidTo offsets processedAt'.split(' ')
@@ -53,7 +51,7 @@ const contentsStay: Check = ({ batches }, report) => {
       const fixed = before.status === 'processing' && after.status !== 'failed' ? PAYOUT : []
       const other = [
         ...[...FIXED, ...fixed].filter((name) => !isDeepStrictEqual(before[name], after[name])),
-        ...LASTING.filter((name) => !isDeepStrictEqual(before[name] ?? after[name], after[name])),
+        ...KEPT.filter((name) => !isDeepStrictEqual(before[name] ?? after[name], after[name])),
       ]
       if (other.length > 0) report(about, `another ${other}`)
       if (before.status === 'completed' && !isDeepStrictEqual(contents(before), contents(after)))
@@ -128,7 +126,6 @@ const linesAreOfCompletedDebits: Check = ({ debits, chunkChanges }, report) => {
   }
 }
 
-/** Returns the days that an operator settled manually. */
 const requestedDays = ({ operatorCalls }: ObservationIndex): unknown[] =>
   operatorCalls.flatMap(({ noun, options }) => (noun === 'settlement' ? [options.date] : []))
 
@@ -167,17 +164,14 @@ const feeIn = (sent: unknown): unknown => {
   return text ?? membersOf(sent).fee
 }
 
-const feeByBank = (
-  { uuid, changes, entries }: DebitHistory,
-  { callBy, queriesOf }: ObservationIndex,
-) => {
+const feeByBank = ({ uuid, changes, entries }: DebitHistory, index: ObservationIndex) => {
   // A restore may have undone the completion.
   if (!entries.some(({ type }) => type === 'completed')) return undefined
   // A restore writes items too, without an invocation.
   const { by, at = 0 } = raw.movesTo(changes, 'completed').findLast((step) => step.by) ?? {}
   if (!by) return undefined
-  const call = callBy.get(by.invocation)
-  const query = queriesOf
+  const call = index.callBy.get(by.invocation)
+  const query = index.queriesOf
     .get(uuid)
     ?.findLast((one) => one.by === by.invocation && one.answer === 'completed' && one.at <= at)
   return pesewasOfFee(call ? feeIn(call.sent) : query?.fee)

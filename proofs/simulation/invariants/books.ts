@@ -9,8 +9,7 @@ import { DAY_MS, inGhs, startOf } from './time-and-money.ts'
 
 const sum = (amounts: readonly number[]): number => amounts.reduce((total, one) => total + one, 0)
 
-const booked = (entries: readonly BookEntry[] = []): number =>
-  sum(entries.map(({ amount }) => amount))
+const booked = (entries: readonly BookEntry[] = []) => sum(entries.map(({ amount }) => amount))
 
 /** Reports whether a bank reported a failure, or an operator recorded a debit that it did not make. */
 const isDisputed = (
@@ -52,7 +51,7 @@ const refundsAreCovered: Check = (index, report) => {
 const owedFor = (
   { item, entries, exceptions }: DebitHistory,
   { refunds, refundFailures }: ObservationIndex,
-  end = Number.POSITIVE_INFINITY,
+  end = Infinity,
 ): number => {
   const isPast = (at: string | null | undefined): boolean => Date.parse(at ?? '') < end
   const { uuid = '', status, createdAt, completedAt } = refunds.get(item.reference)?.item ?? {}

@@ -17,7 +17,6 @@ export const membersOf = (value: unknown): Members => {
   return typeof value === 'object' && value !== null ? (value as Members) : {}
 }
 
-/** Returns the fields of a charge. */
 export const fieldsOf = ({ sent }: Pick<ApiCall, 'sent'>): Members => {
   const body = membersOf(sent)
   return body.debit_request === undefined ? body : membersOf(body.debit_request)
@@ -79,7 +78,6 @@ export const uploadsIn = (operatorCalls: readonly OperatorCall[], of: string) =>
 
 type Approved = Pick<OperatorCall, 'noun' | 'verb' | 'options'> & { grantedAt: number }
 
-/** Returns the requests that another operator has granted. */
 export const grantedIn = (calls: readonly OperatorCall[]): Approved[] => {
   const requests = new Map(calls.map((call) => [call.requested, call]))
   return calls.flatMap(({ noun, verb, options, actor, call }) => {
@@ -97,7 +95,6 @@ export const releaseOf = (calls: readonly OperatorCall[], provider: string) =>
       noun === 'restore' && verb === 'release' && (options.provider ?? provider) === provider,
   )?.call
 
-/** Returns the call that begins the operation of a restored table. */
 export const restoreOf = (calls: readonly OperatorCall[]) =>
   calls.find(({ noun, verb }) => noun === 'restore' && verb === 'begin')?.call
 
@@ -146,14 +143,10 @@ const attemptsIn = (calls: readonly ApiCall[]) =>
     return [{ call, fields, reply: membersOf(call.reply?.body), provider, partnerReference }]
   })
 
-/** Returns the attempts of each charge. */
 export const chargesIn = (calls: readonly ApiCall[]) =>
   Map.groupBy(attemptsIn(calls), (one) => chargeKey(one.provider, one.partnerReference))
 
-export const matchesRequest = (
-  { fields }: Pick<ChargeAttempt, 'fields'>,
-  debit: RawDebit,
-): boolean => {
+export const matchesRequest = ({ fields }: Pick<ChargeAttempt, 'fields'>, debit: RawDebit) => {
   const matches: Record<keyof ChargeRequest, boolean> = {
     phone_number: fields.phone_number === debit.phone,
     bank_identifier: fields.bank_identifier === debit.bank.identifier,

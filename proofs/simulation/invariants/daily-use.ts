@@ -30,15 +30,12 @@ const CHECK_MS = 10 * MINUTE_MS
 const COMPARED_MS = 28 * DAY_MS
 
 const slotOf = (item: Item | undefined): number =>
-  Math.floor(
-    Date.parse(String(item?.reached ?? item?.until ?? new Date(0).toISOString())) / CHECK_MS,
-  )
+  Math.floor(Date.parse(String(item?.reached ?? item?.until ?? '1970-01-01')) / CHECK_MS)
 
 /** Reports whether a sweep is the first one in its ten minutes, in which it checks the uses. */
 const isCheck = ({ before, after }: Change): boolean =>
   after?.pk === 'SWEEP' && after.sk === 'SWEEP' && slotOf(before) < slotOf(after)
 
-/** The longest run of the sweep. */
 const SWEEP_MS = MINUTE_MS
 
 const RINGING: readonly string[] = ['UnusualUse', 'UnwantedPrompts']
@@ -86,12 +83,9 @@ export const swept =
           for (const { day, at: writtenAt, uses } of own)
             if (writtenAt < time) days.set(day, { ...days.get(day), ...uses })
           const first = dayOf(from - COMPARED_MS)
-          const earlier = [...days].filter(([day]) => first <= day && day < today)
-          return isAlarm(
-            days.get(today) ?? {},
-            earlier.map(([, uses]) => uses),
-            setup,
-          )
+          const isEarlier = ([day]: [string, Uses]): boolean => first <= day && day < today
+          const earlier = [...days].filter(isEarlier).map(([, uses]) => uses)
+          return isAlarm(days.get(today) ?? {}, earlier, setup)
         })
         const isCertain = isClear && alarms.every(Boolean) && !(provider in setup.absent)
         const isPossible = (!isClear && !isLost) || alarms.some(Boolean)

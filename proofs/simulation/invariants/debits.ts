@@ -77,8 +77,11 @@ const rejectedChargesWriteNothing: Check = ({ observations, changesBy }, report)
   }
 }
 
-const debitsHaveCharges = eachDebit(({ item, changes }, { charges }) => {
-  const charge = charges.get(sent.chargeKey(item.provider, item.partnerReference))
+const keyOf = ({ item }: DebitHistory) => sent.chargeKey(item.provider, item.partnerReference)
+
+const debitsHaveCharges = eachDebit((debit, { charges }) => {
+  const { changes } = debit
+  const charge = charges.get(keyOf(debit))
   const isOpened = charge?.some(({ call }) => !sent.isRefused(call))
   const isWritten = !changes[0] || changes[0].by
   return isWritten && !isOpened && 'exists, but its charge was rejected'
@@ -99,12 +102,7 @@ const claimsHaveDebits: Check = ({ debits, claims }, report) => {
 const UNRELATED = new Set([401, 403, 429])
 
 const replaysMatchCharge: Check = ({ debits, charges, setup }, report) => {
-  const debitOf = new Map(
-    [...debits.values()].map((debit) => [
-      sent.chargeKey(debit.item.provider, debit.item.partnerReference),
-      debit,
-    ]),
-  )
+  const debitOf = new Map([...debits.values()].map((debit) => [keyOf(debit), debit]))
   for (const [key, attempts] of charges) {
     const debit = debitOf.get(key)
     const own = debit?.item.reference ?? ''

@@ -1,13 +1,7 @@
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import { grantedIn, membersOf, type OperatorCall } from './calls.ts'
 import { expectations } from './lifecycle.ts'
-import {
-  kindOf,
-  type RawBatch,
-  type RawDebit,
-  type RawException,
-  type RawRefund,
-} from './raw-items.ts'
+import * as raw from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
 import { settingVerbs } from './setting-timeline.ts'
 import { pesewasOf } from './time-and-money.ts'
@@ -26,22 +20,22 @@ const accountOf = (item: Change['after']): string => JSON.stringify(item?.settle
 
 /** Returns the guarded call of which a write is the effect. */
 const effectOf = ({ before, after }: Change): Guarded | undefined => {
-  const kind = after && kindOf(after)
+  const kind = after && raw.kindOf(after)
   if (kind === 'refund') {
-    const { uuid, reference: target, origin } = after as RawRefund
+    const { uuid, reference: target, origin } = after as raw.RawRefund
     const isNew = before ? uuid !== before.uuid : origin !== 'reversal'
     return isNew ? { noun: 'exception', verb: 'refund', target } : undefined
   }
   if (!before || !after) return undefined
   if (kind === 'debit') {
-    const { status, reference: target, history, reversalRequest } = after as RawDebit
+    const { status, reference: target, history, reversalRequest } = after as raw.RawDebit
     const isMoved = before.status !== status && history.at(-1)?.by?.startsWith('operator:')
     const isRequested = reversalRequest !== undefined && status === 'reversed'
     const verb = expectations[status].verb ?? status
     return isMoved ? { noun: 'debit', verb, target, isRequested } : undefined
   }
   if (kind === 'batch') {
-    const { id: target, uuid, status } = after as RawBatch
+    const { id: target, uuid, status } = after as raw.RawBatch
     if (uuid !== before.uuid) return { noun: 'settlement', verb: 'retry', target }
     const isRecorded = before.status === 'failed' && status === 'completed'
     return isRecorded ? { noun: 'settlement', verb: 'complete', target } : undefined
@@ -110,8 +104,7 @@ const missingIn = (changes: readonly Change[], request: OperatorCall): string[] 
 }
 
 /** Both nouns change debits: a refund of a request reverses its debit. */
-const objectOf = ({ noun, target }: Item): string =>
-  `${noun === 'exception' ? 'debit' : noun} ${target}`
+const objectOf = ({ noun, target }: Item) => `${noun === 'exception' ? 'debit' : noun} ${target}`
 
 /** A granted request takes effect once, as its requester asked; a denied one never. */
 const requestsTakeEffectOnce: Check = ({ operatorCalls, observations, changesBy }, report) => {
@@ -144,8 +137,7 @@ const requestsTakeEffectOnce: Check = ({ operatorCalls, observations, changesBy 
   }
 }
 
-const isRecord = ({ after }: Change): boolean =>
-  after?.entity === 'change' && after.noun === 'exception'
+const isRecord = ({ after }: Change) => after?.entity === 'change' && after.noun === 'exception'
 
 /** A call about many takes effect once on each of its debits, with its outcome, and on no other. */
 const callsAboutManyTakeEffectOnce: Check = (index, report) => {
@@ -175,7 +167,7 @@ const callsAboutManyTakeEffectOnce: Check = (index, report) => {
 }
 
 /** Returns what makes two reports of a bank the same. */
-const contentOf = ({ kind, report }: RawException): string => {
+const contentOf = ({ kind, report }: raw.RawException): string => {
   const { status, bank_reference: reference } = membersOf(report)
   const isRead = typeof status === 'string' && typeof reference === 'string'
   return `${kind} ${isRead ? `${status} ${reference}` : report}`
@@ -190,7 +182,7 @@ type Known = { kind: string; content: string; openedAt: number; closedAt: number
 const closedExceptionsStayClosed: Check = (index, report) => {
   const knownOf = new Map<string, Map<string, Known>>()
   for (const { before, after, at, since } of index.exceptionChanges) {
-    const { reference, sk } = (after ?? before) as RawException
+    const { reference, sk } = (after ?? before) as raw.RawException
     const known = knownOf.get(reference) ?? new Map<string, Known>()
     knownOf.set(reference, known)
     if (!after || (before?.resolvedAt && !after.resolvedAt))

@@ -22,7 +22,6 @@ export const isSubscribed = (webhook: Values['webhook'], event: EventName): bool
   return webhook.events ? webhook.events.includes(name) : event !== 'settled'
 }
 
-/** Without faults, an event is attempted within this time. */
 const ATTEMPTED_MS = MINUTE_MS
 
 /** An event has a delivery if it stays subscribed until it must be attempted, at the latest by the sweep. */
@@ -93,8 +92,7 @@ const ENDS: Record<DeliveryStatus, boolean> = {
   abandoned: true,
 }
 
-export const isEnd = (status: DeliveryStatus | undefined): boolean =>
-  status !== undefined && ENDS[status]
+export const isEnd = (status: DeliveryStatus | undefined) => status !== undefined && ENDS[status]
 
 /**
  * Returns the attempts allowed after one is recorded. An attempt does not count if it was aborted,
@@ -150,9 +148,7 @@ const abandonedEventsAreRecovered = eachDelivery((delivery, index) => {
   // A changed webhook may want neither the event nor a retry.
   const from = Math.min(Date.parse(occurredAt), failedAt)
   if (timeline.during('webhook', provider, from, setup.endedAt).length > 1) return undefined
-  const own = index.posts.filter(
-    ({ receiver, post }) => receiver?.id === provider && isConfirmed(post),
-  )
+  const own = index.posts.filter((one) => one.receiver?.id === provider && isConfirmed(one.post))
   const near = (setup.isRepaired ? LISTED_MS : SETTLED_MS) + 2 * setup.skew
   const isNear = own.some(
     ({ post }) => post.at > failedAt - near && index.startOf(post.by, post.at) <= failedAt + near,

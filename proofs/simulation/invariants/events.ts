@@ -177,7 +177,6 @@ const wrongIn = (
   return /^[0-9]{10}$/.test(stamp ?? '') && stamp === time && isNow ? undefined : 'timestamp'
 }
 
-/** Events reach only their provider's receiver. */
 const postsReachOwner: Check = ({ posts, debits, batches }, report) => {
   for (const { post, receiver, about, reference } of posts) {
     if (!receiver) report(post.url, 'is not a receiver')

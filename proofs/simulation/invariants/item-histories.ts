@@ -63,10 +63,7 @@ export type ItemHistories = ReturnType<typeof itemHistories>
 
 export const imageOf = ({ before, after }: raw.ChangeOf<Item>): Item => (after ?? before) as Item
 
-const joinHistories = <T extends Item>(
-  items: readonly T[],
-  changes: readonly Step<T>[],
-): History<T>[] => {
+const joinHistories = <T extends Item>(items: readonly T[], changes: readonly Step<T>[]) => {
   const changesByKey = Map.groupBy(changes, ({ before, after }) => keyOf((after ?? before) as T))
   return items.map((item) => ({ item, changes: changesByKey.get(keyOf(item)) ?? [] }))
 }

@@ -155,12 +155,8 @@ const requestLimitsHold: Check = ({ observations, timeline, setup }, report) => 
     const minutes = Map.groupBy(all, ({ at }) => minuteOf(at))
     for (const [minute, own] of minutes) {
       const from = minute * MINUTE_MS
-      const limits = timeline.recent(
-        'chargesPerMinute',
-        provider,
-        from - skew,
-        from + MINUTE_MS + skew,
-      )
+      const until = from + MINUTE_MS + skew
+      const limits = timeline.recent('chargesPerMinute', provider, from - skew, until)
       const statuses = own
         .filter((call) => isWithin(call, skew))
         .map(({ reply }) => reply?.status ?? 500)

@@ -75,10 +75,8 @@ const PAYS_MS = 2 * MINUTE_MS
 
 /** A batch that stays pending after its message may not be paid, unless its bank pays nothing today. */
 const unpaid: Causes = ({ invocations, changes, setup: { skew } }, index) => {
-  const changesOf = Map.groupBy(
-    changes.filter(({ after }) => after?.entity === 'batch'),
-    ({ after }) => String(after?.id),
-  )
+  const writes = changes.filter(({ after }) => after?.entity === 'batch')
+  const changesOf = Map.groupBy(writes, ({ after }) => String(after?.id))
   return [...invocations].flatMap(([by, { payments, startedAt }]) =>
     [...payments.matchAll(/"batch":"([^"]+)"/g)].flatMap(([, about = '']) => {
       const own = changesOf.get(about) ?? []

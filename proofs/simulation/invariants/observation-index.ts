@@ -70,7 +70,7 @@ export const indexObservations = (observations: Observations) => {
     requestsOf: Map.groupBy(exceptionsBy.get('request') ?? [], ({ reference }) => reference),
     /** The exceptions of failed refunds, by the uuid of the refund. */
     refundFailures: keyed(exceptionsBy.get('failed refund') ?? [], ({ requestId }) => requestId),
-    events: keyed(eventsIn(debits, batches), ({ key }) => key),
+    events: keyed(eventsIn(debits.values(), batches.values()), ({ key }) => key),
     deliveries: keyed(deliveriesIn(stored, postsOf), ({ key }) => key),
     /** By provider: its events, as `reference#n`. */
     feeds: feedsIn(stored),
@@ -117,16 +117,13 @@ const indexCalls = (observations: Observations, exceptions: readonly raw.RawExce
   }
 }
 
-const debitsIn = (
-  { itemsOf, historiesOf }: histories.ItemHistories,
-  exceptions: readonly raw.RawException[],
-) => {
-  const lines = itemsOf('lines').flatMap((chunk) =>
-    raw.linesIn(chunk).map((item) => ({ item, batch: raw.ownerIn(chunk.pk) })),
-  )
+const debitsIn = (stored: histories.ItemHistories, exceptions: readonly raw.RawException[]) => {
+  const lines = stored
+    .itemsOf('lines')
+    .flatMap((chunk) => raw.linesIn(chunk).map((item) => ({ item, batch: raw.ownerIn(chunk.pk) })))
   const linesOf = Map.groupBy(lines, ({ item }) => item.reference)
   const exceptionsOf = Map.groupBy(exceptions, ({ reference }) => reference)
-  return historiesOf('debit').map(({ item, changes }) => {
+  return stored.historiesOf('debit').map(({ item, changes }) => {
     const { reference } = item
     const entries = raw.entriesOf(item)
     return {
@@ -157,16 +154,13 @@ const feedsIn = ({ itemsOf }: histories.ItemHistories): Map<string, Set<string>>
   )
 }
 
-const eventsIn = (
-  debits: ReadonlyMap<string, DebitHistory>,
-  batches: ReadonlyMap<string, BatchHistory>,
-) => [
-  ...[...debits.values()].flatMap(({ item: { provider, reference }, entries }) =>
+const eventsIn = (debits: Iterable<DebitHistory>, batches: Iterable<BatchHistory>) => [
+  ...[...debits].flatMap(({ item: { provider, reference }, entries }) =>
     entries.map(({ type, writtenAt }, n) => {
       return { key: eventKey(reference, n), provider, type, writtenAt }
     }),
   ),
-  ...[...batches.values()].flatMap(({ item: { id, provider, status, completedAt } }) => {
+  ...[...batches].flatMap(({ item: { id, provider, status, completedAt } }) => {
     const event = { key: eventKey(id, SETTLED), provider, type: 'settled' as const }
     return status === 'completed' ? [{ ...event, writtenAt: Date.parse(completedAt ?? '') }] : []
   }),

@@ -15,10 +15,7 @@ type Finding = { number: number; examples: readonly { subject: string; differenc
  * Correct worlds have these: an operator has yet to act, or lowered the limit of a past day, or faults
  * delayed a debit.
  */
-const EXPECTED = [
-  /^its payout failed and was not retried$/,
-  /^has debits of .*, above its limit of /,
-]
+const USUAL = [/^its payout failed and was not retried$/, /^has debits of .*, above its limit of /]
 const AFTER_FAULTS = /^took [0-9]+ s$/
 /** The reconciliation compares times of two clocks, with a tolerance of a minute. */
 const FAR_CLOCKS = /, but was reversed before$/
@@ -30,18 +27,15 @@ const correctSince = ({ isHealthy, startedAt, healedAt }: RunSetup): number =>
   isHealthy ? startedAt : Math.ceil((healedAt + REPAIR_MS) / DAY_MS) * DAY_MS
 
 /** Returns the differences that a correct world does not have. */
-const differencesIn = (
-  findings: readonly Finding[],
-  { setup, operatorCalls }: ObservationIndex,
-) => {
+const differencesIn = (findings: unknown, { setup, operatorCalls }: ObservationIndex) => {
   const { isHealthy, skew } = setup
   // A restore holds timeouts until the release.
   const isPrompt = isHealthy && !restoreOf(operatorCalls)
-  return findings
+  return (Array.isArray(findings) ? (findings as Finding[]) : [])
     .flatMap(({ number, examples }) => examples.map((example) => ({ number, ...example })))
     .filter(
       ({ difference }) =>
-        !EXPECTED.some((pattern) => pattern.test(difference)) &&
+        !USUAL.some((pattern) => pattern.test(difference)) &&
         (isPrompt || !AFTER_FAULTS.test(difference)) &&
         (2 * skew < MINUTE_MS || !FAR_CLOCKS.test(difference)),
     )
@@ -56,10 +50,7 @@ const reconciliationsFindNothing: Check = (index, report) => {
     const { invariants } = result
     if (!Array.isArray(invariants))
       report('reconciliation', `ended with ${JSON.stringify(call.reply.body)}`)
-    for (const { subject, difference, number } of differencesIn(
-      Array.isArray(invariants) ? invariants : [],
-      index,
-    ))
+    for (const { subject, difference, number } of differencesIn(invariants, index))
       report(subject, `${difference} (reconciliation of ${options.date}, invariant ${number})`)
   }
 }
@@ -102,12 +93,11 @@ const nightlyReconciliationsEnd: Check = (index, report) => {
     if (openParts !== open) report(id, `counts ${openParts} open parts, but has ${open}`)
     const end = Math.max(begun, setup.healedAt + SWEEP_MS) + RUN_MS
     if (!endedAt && end < setup.endedAt) report(id, `has not ended, and has ${open} open parts`)
-    for (const { findings = '{"findings":[]}' } of begun < correctSince(setup) ? [] : parts)
-      for (const { subject, difference, number } of differencesIn(
-        JSON.parse(findings).findings,
-        index,
-      ))
+    for (const part of begun < correctSince(setup) ? [] : parts) {
+      const { findings } = JSON.parse(part.findings ?? '{}')
+      for (const { subject, difference, number } of differencesIn(findings, index))
         report(subject, `${difference} (night of ${id}, invariant ${number})`)
+    }
   }
 }
 
@@ -189,10 +179,8 @@ const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
 }
 
 /** After a restore, the timeouts, payouts and refunds of a provider wait for its release. */
-const restoresHold: Check = (
-  { operatorCalls, batches, byUuid, payouts, refundPosts, debits, setup },
-  report,
-) => {
+const restoresHold: Check = (index, report) => {
+  const { operatorCalls, batches, byUuid, payouts, refundPosts, debits, setup } = index
   const begunAt = restoreOf(operatorCalls)?.reply?.at ?? Infinity
   const expectReleased = (about: string, provider: string | undefined, at: number): void => {
     if (provider && at > begunAt && at < (releaseOf(operatorCalls, provider)?.at ?? at + 1))
@@ -211,7 +199,7 @@ const restoresHold: Check = (
       (entry) => entry.type === 'failed' && entry.by.startsWith('job:') && !isRefusal(entry),
     )
     // The clock of its invocation may be behind.
-    const latest = (end?.writtenAt ?? Number.NEGATIVE_INFINITY) + setup.skew
+    const latest = (end?.writtenAt ?? -Infinity) + setup.skew
     expectReleased(`the timeout of ${reference}`, item.provider, latest)
   }
 }

@@ -1,4 +1,3 @@
-import type { DebitEventName } from '../../../shared/domain/debits/lifecycle.ts'
 import type { BankQuery, Observations } from '../engine/observations.ts'
 import { membersOf, readsIn, releaseOf } from './calls.ts'
 import { eventExpectations, expectations } from './lifecycle.ts'
@@ -11,17 +10,11 @@ import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
 const PROCESSING_MS = 10 * MINUTE_MS
 const APPROVAL_MS = 5 * MINUTE_MS
-/** The largest delay of a timer. */
 const SCHEDULER_MS = MINUTE_MS
 /** One sweep ran while the faults stopped, a late index misled one, and one finds the debit. */
 const SWEEPS_MS = 3 * MINUTE_MS
 /** A sweep with small sizes has time for a tenth of what has waited. */
 const SMALL_SWEEPS_MS = 10 * MINUTE_MS
-
-const typeIs =
-  (expected: DebitEventName) =>
-  ({ type }: Entry): boolean =>
-    type === expected
 
 /** Returns the latest end: the processing timeout and a late timer; after faults, the sweeps as well. */
 const endsBy = ({ createdAt, item }: DebitHistory, index: ObservationIndex): number => {
@@ -51,16 +44,15 @@ const CLOCKS: Record<string, number> = {
 export const clockOf = ({ set }: Entry, { entries, createdAt }: DebitHistory) => {
   const clock = CLOCKS[set.errorMessage ?? '']
   const isApproval = clock === APPROVAL_MS
-  const since = isApproval ? entries.find(typeIs('processing'))?.at : createdAt
+  const since = isApproval ? entries.find(({ type }) => type === 'processing')?.at : createdAt
   return { clock, isApproval, since }
 }
 
 const failuresHaveMessages = eachDebit(({ entries }) =>
   entries.flatMap(({ type, set }) => {
     const isFailure = eventExpectations[type].adds === 'error_details'
-    const isRight = [set.errorMessage, set.errorCode].every(
-      (text) => (text !== undefined) === isFailure,
-    )
+    const texts = [set.errorMessage, set.errorCode]
+    const isRight = texts.every((text) => (text !== undefined) === isFailure)
     return [
       !isRight && `${type} with the message ${set.errorMessage}`,
       type === 'processing' && !set.bankReference && 'is processing without a bank reference',
@@ -70,7 +62,7 @@ const failuresHaveMessages = eachDebit(({ entries }) =>
 
 /** Returns the failure that a job of the service decided: a timeout. */
 const timeoutIn = ({ entries }: DebitHistory): Entry | undefined => {
-  const failed = entries.find(typeIs('failed'))
+  const failed = entries.find(({ type }) => type === 'failed')
   return failed?.by.startsWith('job:') && !isRefusal(failed) ? failed : undefined
 }
 
@@ -134,10 +126,8 @@ const sandboxBanksReject = eachDebit(({ item, changes }, { timeline }) => {
   const bank = item.bank.identifier
   if (!first || !isSubmitted) return undefined
   const behaviours = timeline.recent('behaviour', bank, first.since, first.at)
-  return (
-    behaviours.every((one) => one === 'rejecting') &&
-    `is ${status}, though ${bank} rejects all debits`
-  )
+  const isRejecting = behaviours.every((one) => one === 'rejecting')
+  return isRejecting && `is ${status}, though ${bank} rejects all debits`
 })
 
 /** A debit has only the outcomes that its bank gave, an operator recorded or a timeout caused. */
@@ -171,7 +161,6 @@ const LATEST_MS: Partial<Record<Observations['strikes'][number]['name'], number>
   'index far behind': PROMPT_MS,
 }
 
-/** Returns the longest delay of an index in the run. */
 const indexDelay = ({ observations: { strikes } }: ObservationIndex): number =>
   strikes.reduce((longest, { name }) => Math.max(longest, LATEST_MS[name] ?? 0), 0)
 

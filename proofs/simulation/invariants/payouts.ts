@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { BatchHistory, ObservationIndex } from './observation-index.ts'
 import { beginOf } from './raw-items.ts'
 import { type Check, type Checks, eachBatch } from './rules.ts'
@@ -63,7 +64,6 @@ const batchesNameTheirDay = eachBatch(({ item, changes }, index) =>
   }),
 )
 
-/** Returns the writes that begin the payout of a batch. */
 const beginsOf = ({ changes }: BatchHistory) =>
   changes.flatMap(({ before, after, ...step }) =>
     before?.status === 'pending' && after?.status === 'processing' ? [{ ...step, after }] : [],
@@ -94,15 +94,10 @@ const payoutsReachTheirAccount: Check = (index, report) => {
     const begun = batch && beginOf(batch.changes, idempotencyKey)
     if (!begun) continue
     const { id, provider, date } = batch.item
-    const isOwn = timeline
-      .during('account', provider, begun.since, begun.at)
-      .some(
-        (account) =>
-          account?.bank === bank &&
-          account.number === body.account_number &&
-          account.name === body.account_name,
-      )
-    if (!isOwn) report(id, `was sent to ${body.account_number} at ${bank}, not to ${provider}`)
+    const accounts = timeline.during('account', provider, begun.since, begun.at)
+    const paidTo = { bank, number: body.account_number, name: body.account_name }
+    if (!accounts.some((account) => isDeepStrictEqual(account, paidTo)))
+      report(id, `was sent to ${body.account_number} at ${bank}, not to ${provider}`)
     const isRequested = operatorCalls.some(
       ({ call, noun, verb, options }) =>
         noun === 'settlement' && options.batch === id && REQUESTS.test(`${verb}`) && call.at <= at,
@@ -157,7 +152,6 @@ const payoutsOffset = eachBatch(({ item, changes }, { batches }) =>
 const PROGRESS_MS = 6 * HOUR_MS
 const RUNS_MS = 2 * HOUR_MS
 
-/** Returns the least recorded cash in a period. */
 const leastCash = ({ cashChanges }: ObservationIndex, [from, until]: Period): number => {
   const before = cashChanges.findLast(({ at }) => at < from)
   const within = cashChanges.filter(({ at }) => at >= from && at <= until)

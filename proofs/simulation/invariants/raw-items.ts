@@ -21,7 +21,6 @@ type Stored<T> = T extends Date
         : string
       : { [K in keyof T]: Stored<T[K]> }
 
-/** Metadata is JSON. */
 type RawSet = Stored<Omit<Changes, 'metadata'>> & { metadata?: string }
 
 type RawEntry = Pick<Entry, 'type'> & Partial<Pick<Entry, 'at' | 'by' | 'rid' | 'gen' | 'set'>>
@@ -121,7 +120,6 @@ export type ChangeOf<T extends Item> = Omit<Change, 'before' | 'after'> & {
 
 type Moved = { before: { status?: unknown } | undefined; after: { status?: unknown } | undefined }
 
-/** Returns the writes that give an item a status. */
 export const movesTo = <C extends Moved>(changes: readonly C[], status: unknown): C[] =>
   changes.filter(({ before, after }) => after?.status === status && before?.status !== status)
 

@@ -28,7 +28,7 @@ const effectOf = (attempts: readonly OperatorCall[]) => {
   const isRefused = last?.call.reply?.status === 400
   if (!first || (isRefused && !isRepeated)) return undefined
   // The reason of a refused repeat can be another one than the effect of an earlier attempt.
-  const until = (!isRefused && last?.call.reply?.at) || Number.POSITIVE_INFINITY
+  const until = (!isRefused && last?.call.reply?.at) || Infinity
   return { from: first.call.at, until, isRepeated, result: last?.result ?? {} }
 }
 

@@ -31,7 +31,6 @@ const usual = {
   /** Whether charges of a bank that is down are refused. */
   whenDown: undefined as string | undefined,
   accountLookup: 'off',
-  /** Of the sandbox bank. */
   behaviour: undefined as string | undefined,
   payoutDays: 'all',
   /** Of a day. */
@@ -144,11 +143,7 @@ export const settingVerbs = (Object.keys(effects) as seen.SettingVerb[]).filter(
   (verb) => effects[verb],
 )
 
-const ALWAYS = {
-  from: Number.NEGATIVE_INFINITY,
-  until: Number.POSITIVE_INFINITY,
-  settled: Number.NEGATIVE_INFINITY,
-}
+const ALWAYS = { from: -Infinity, until: Infinity, settled: -Infinity }
 
 /** Longer than any function of an operator runs. */
 const LONGEST_CALL_MS = 15 * MINUTE_MS
@@ -186,9 +181,8 @@ export const timelineOf = (
   const possible = (name: Name, subject: string): Possible[] =>
     possibleOf.get(`${subject} ${name}`) ?? [{ value: usual[name], ...ALWAYS }]
   for (const [subject, values] of initialValues(setup)) {
-    for (const [name, value] of Object.entries(values)) {
+    for (const [name, value] of Object.entries(values))
       possibleOf.set(`${subject} ${name}`, [{ value, ...ALWAYS }])
-    }
   }
   const calls = [
     ...settingCalls(operatorCalls, (verb) => verb in effects, changes),
@@ -205,7 +199,7 @@ export const timelineOf = (
       for (const one of earlier.filter(({ settled }) => settled <= from))
         one.until = Math.min(one.until, until)
       const settled = Math.min(until, from + LONGEST_CALL_MS)
-      const next = { value, from, until: Number.POSITIVE_INFINITY, settled }
+      const next = { value, from, until: Infinity, settled }
       possibleOf.set(`${subject} ${name}`, [...earlier, next])
     }
   }

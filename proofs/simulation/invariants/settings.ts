@@ -53,7 +53,6 @@ const settingsStay: Check = ({ observations, timeline }, report) => {
   }
 }
 
-/** Reports whether a secret may have been accepted in a period. */
 const isAccepted = (secret: Secret | undefined, used: string | undefined, from: number) =>
   secret === undefined ||
   secret.current === undefined ||

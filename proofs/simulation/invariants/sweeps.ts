@@ -13,7 +13,6 @@ const passesIn = ({ changes, invocations }: Observations) =>
     return [{ at, startedAt: invocations.get(by.invocation)?.startedAt ?? at, reached }]
   })
 
-/** Returns when each event was first in a feed. */
 const publishedIn = ({ changes }: Observations): Map<string, number> => {
   const published = new Map<string, number>()
   for (const { before, after, at } of changes) {

@@ -15,7 +15,6 @@ const isOwn = ({ caller }: ApiCall, { item }: DebitHistory): boolean =>
 /** A delivery id is the debit's number followed by the event's. */
 const EVENTS_MAX = 100
 
-/** Only the own provider calls an operation on a debit or redelivers its events. */
 const debitsAreReadByTheirOwn: Check = ({ observations, debits }, report) => {
   const byNumber = new Map([...debits].map(([name, debit]) => [debitNumber(name), debit]))
   for (const call of observations.calls) {

@@ -75,8 +75,7 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 export const uuidOf = (reference: string): string =>
   uuidFrom(numberOf(reference).toString(16).padStart(12, '0'), hashOf(reference), 1)
 
-export const derivedUuid = (text: string): string =>
-  uuidFrom(hashOf(text).slice(0, 12), hashOf(text), 13)
+export const derivedUuid = (text: string) => uuidFrom(hashOf(text).slice(0, 12), hashOf(text), 13)
 
 let lastOwner = { reference: '', number: Number.NaN }
 
@@ -87,5 +86,4 @@ export const eventNumber = (reference: string, n: number, generation = 1): numbe
   return lastOwner.number * EVENTS_MAX + (n === SETTLED ? n - restores : n + 10 * restores)
 }
 
-export const debitNumber = (reference: string): number =>
-  Math.floor(eventNumber(reference, 0) / EVENTS_MAX)
+export const debitNumber = (reference: string) => Math.floor(eventNumber(reference, 0) / EVENTS_MAX)

@@ -13,7 +13,6 @@ import { copySource, removeCopy } from './source-copies.ts'
 
 const CAUGHT_MIN_PERCENT = 95
 const EACH = 100
-/** The runs that the source without a mutant must pass. */
 const CLEAN_RUNS = 10
 /** The time limit of one run; generous for a busy machine. */
 const RUN_MAX_MS = 120_000
@@ -23,10 +22,8 @@ const { values, refuse } = await readArguments({
   form: '[--only NAME]... [--lifecycles 20000] [--seed 1] [--together N]',
   summary: 'Runs each mutant until an invariant reports it (docs/simulation.md).',
   options: {
-    /** The names of mutants; all by default. */
     only: { type: 'string', multiple: true },
     lifecycles: { type: 'string', default: '20000' },
-    /** The first seed; the next runs use the following ones. */
     seed: { type: 'string', default: '1' },
     together: { type: 'string', default: String(availableParallelism()) },
   },

@@ -46,11 +46,8 @@ const signatureOf = (
   return { 'X-Signature': signed.digest('hex'), 'X-Timestamp': timestamp }
 }
 
-const eventOf = (
-  { name, path = {}, body, raw, query }: Request,
-  { token, secret }: Credentials,
-  at: number,
-) => {
+const eventOf = (request: Request, { token, secret }: Credentials, at: number) => {
+  const { name, path = {}, body, raw, query } = request
   const { method, path: resource } = operations[name]
   const lists = query && Object.entries(query).map(([key, value]) => [key, [value]])
   const spelled = resource.replaceAll(/\{(\w+)\}/g, (_, part: string) => path[part] ?? '')
@@ -176,7 +173,6 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
   return {
     now: (): number => clock.now(),
     sleep,
-    /** Waits until an instant; returns at once if it has passed. */
     until: (at: number): Promise<void> => sleep(Math.max(0, at - clock.now())),
     ask,
     put,

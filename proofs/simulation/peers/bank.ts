@@ -66,11 +66,7 @@ const outcomeAnswer = ({ status, fee }: ScriptedReport, about: About): PeerAnswe
 const OTHER_UUID = '85cb9470-fd1a-4344-b945-18a86d2efeac'
 
 /** Returns replies that leave the result of a request unknown. */
-const invalidAnswers = (
-  path: BankPost['path'],
-  { method }: PeerRequest,
-  about: About,
-): readonly PeerAnswer[] => {
+const invalidAnswers = (path: BankPost['path'], method: string, about: About): PeerAnswer[] => {
   const otherAmount = `1${about.amount}`
   // The status that would end the request.
   const ofDebit = method === 'GET' ? 'completed' : 'accepted'
@@ -101,31 +97,25 @@ const receiptOf = (secrets: readonly string[], { url, method, headers, body }: P
   return { url: origin, secret: secrets.find(signedBy) ?? '' }
 }
 
-/** The queries that a bank has received. */
-const newQueries = ({ id, secrets, clock, queries }: Deps) => {
-  type Reply = Pick<BankQuery, 'answer' | 'fee' | 'account'>
-  const record = (sent: PeerRequest, uuid: string, reply: Reply): void => {
-    const { by } = sent
-    queries.push({ at: clock.now(), bank: id, uuid, by, ...receiptOf(secrets, sent), ...reply })
-  }
+type Reply = Pick<BankQuery, 'answer' | 'fee' | 'account'>
 
-  const answerLookup = (sent: PeerRequest, phone: string): PeerAnswer => {
-    const account = accountAt(id, phone)
-    const found = account && ({ answer: 'found', account: account.account_number } as const)
-    record(sent, phone, found ?? { answer: 'nothing' })
-    return account ? json(200, { ...account, active: true }) : json(404, {})
-  }
-
-  return { record, answerLookup }
+/** Records the query that a bank has received. */
+const recordQuery = (deps: Deps, sent: PeerRequest, uuid: string, reply: Reply): void => {
+  const { id: bank, secrets, clock, queries } = deps
+  queries.push({ at: clock.now(), bank, uuid, by: sent.by, ...receiptOf(secrets, sent), ...reply })
 }
 
-type RecordQuery = ReturnType<typeof newQueries>['record']
+const answerLookup = (deps: Deps, sent: PeerRequest, phone: string): PeerAnswer => {
+  const account = accountAt(deps.id, phone)
+  const found = account && ({ answer: 'found', account: account.account_number } as const)
+  recordQuery(deps, sent, phone, found ?? { answer: 'nothing' })
+  return account ? json(200, { ...account, active: true }) : json(404, {})
+}
 
-const isOutcome = (answer: BankQuery['answer']): boolean =>
-  answer === 'completed' || answer === 'failed'
+const isOutcome = (answer: BankQuery['answer']) => answer === 'completed' || answer === 'failed'
 
 /** The requests that a bank has received, by idempotency key, and their results. */
-const newRecords = (deps: Deps, record: RecordQuery) => {
+const newRecords = (deps: Deps) => {
   const { id, secrets, clock, faults, books, bankPosts } = deps
   const known = new Map<string, BankPost>()
   const about = (uuid: string): About => ({ uuid, amount: known.get(uuid)?.body.amount })
@@ -190,7 +180,7 @@ const newRecords = (deps: Deps, record: RecordQuery) => {
     const outcome = verdict === 'accepted' ? deps.outcomeOf(uuid) : undefined
     const answer = (outcome?.status ?? verdict) as BankQuery['answer']
     const fee = outcome?.fee === undefined ? {} : { fee: outcome.fee }
-    record(sent, uuid, { answer, ...fee })
+    recordQuery(deps, sent, uuid, { answer, ...fee })
     return outcome ? outcomeAnswer(outcome, about(uuid)) : answers[verdict](about(uuid))
   }
 
@@ -199,8 +189,9 @@ const newRecords = (deps: Deps, record: RecordQuery) => {
 
 export const newBank = (deps: Deps): Peer => {
   const { secrets, random, faults } = deps
-  const { record, answerLookup } = newQueries(deps)
-  const { about, submitted, answerQuery } = newRecords(deps, record)
+  const { about, submitted, answerQuery } = newRecords(deps)
+  const withoutAnswer = (sent: PeerRequest, uuid: string): void =>
+    recordQuery(deps, sent, uuid, { answer: 'none' })
   return {
     isKnown: () => true,
     connects: () => 'well',
@@ -209,20 +200,21 @@ export const newBank = (deps: Deps): Peer => {
       const after = isSlow ? random.between(2_000, 25_000) : random.between(30, 1_500)
       const [, kind = '', uuid = ''] = new URL(sent.url).pathname.split('/')
       if (deps.isOut() || faults.strikes('bank down')) {
-        if (sent.method === 'GET') record(sent, uuid, { answer: 'none' })
+        if (sent.method === 'GET') withoutAnswer(sent, uuid)
         return { after, answer: random.happens(0.5) ? 'broken off' : json(503, {}) }
       }
       if (receiptOf(secrets, sent).secret === '') return { after, answer: json(401, {}) }
       const path = `/${kind}` as BankPost['path']
       const key = uuid || String(sent.headers['x-idempotency-key'])
-      const nonsense = () => random.pick(invalidAnswers(path, sent, about(key)))
+      const nonsense = () => random.pick(invalidAnswers(path, sent.method, about(key)))
       if (sent.method === 'GET') {
         if (!faults.strikes('bank talks nonsense')) {
-          const answer = (kind === 'accounts' ? answerLookup : answerQuery)(sent, uuid)
+          const isLookup = kind === 'accounts'
+          const answer = isLookup ? answerLookup(deps, sent, uuid) : answerQuery(sent, uuid)
           const query = deps.queries.at(-1)
           return { after, answer, onEnd: (isHeard) => Object.assign(query ?? {}, { isHeard }) }
         }
-        record(sent, uuid, { answer: 'none' })
+        withoutAnswer(sent, uuid)
         return { after, answer: nonsense() }
       }
       if (faults.strikes('bank silent')) return { after, answer: 'silence' }

@@ -33,7 +33,6 @@ const receivers = (deps: Deps): [string, Peer][] => {
   })
 }
 
-/** Returns the results in turn. */
 const inTurn = (results: readonly PaymentResult[]) => {
   let turn = -1
   return () => {

@@ -1,6 +1,6 @@
 import { ttlCache as productCache } from '../../../shared/store/cache.ts'
 import { current } from '../engine/current.ts'
-import { workerOf } from '../engine/invocations.ts'
+import { currentInvocation } from '../engine/invocations.ts'
 
 /** Replaces the caches: each worker of a run has its own, although all share one process. */
 export const ttlCache = <T>(entriesMax: number, factor?: number) => {
@@ -9,8 +9,9 @@ export const ttlCache = <T>(entriesMax: number, factor?: number) => {
   const own = (): Cache => {
     const workers = runs.get(current()) ?? new Map<string, Cache>()
     runs.set(current(), workers)
-    const cache = workers.get(workerOf()) ?? productCache<T>(entriesMax, factor)
-    workers.set(workerOf(), cache)
+    const worker = currentInvocation()?.worker ?? ''
+    const cache = workers.get(worker) ?? productCache<T>(entriesMax, factor)
+    workers.set(worker, cache)
     return cache
   }
   return Object.assign((...read: Parameters<Cache>) => own()(...read), {

@@ -11,7 +11,7 @@ type Options = { host: string; lookup: LookupFunction }
 export class Socket extends EventEmitter {
   remoteAddress: string | undefined
   destroyed = false
-  ended: () => void = () => undefined
+  ended: () => unknown = () => undefined
 
   destroy(): this {
     this.destroyed = true

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { current } from '../engine/current.ts'
 
 type Options = {
@@ -10,7 +9,12 @@ type Options = {
   signal: AbortSignal
 }
 
-type Response = { statusCode: number; headers: Record<string, string>; body: Readable }
+type Response = { statusCode: number; headers: Record<string, string>; body: AsyncIterable<Buffer> }
+
+/** Without a stream of Node, which takes turns of its event loop. */
+async function* bodyOf(text: string) {
+  yield Buffer.from(text)
+}
 
 const exchange = (origin: string, { path, method, headers, body = '', signal }: Options) =>
   current().network.exchange({ url: `${origin}${path}`, method, headers, body }, signal)
@@ -50,7 +54,7 @@ export class Client {
 export class Agent {
   async request(options: Options): Promise<Response> {
     const { code, headers, text } = await exchange(options.origin ?? '', options)
-    return { statusCode: code, headers, body: Readable.from([Buffer.from(text)]) }
+    return { statusCode: code, headers, body: bodyOf(text) }
   }
 
   async close(): Promise<void> {}

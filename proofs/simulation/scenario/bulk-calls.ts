@@ -25,7 +25,6 @@ const bulkCalls: Record<ExceptionKind, { held?: Call; notHeld?: Call }> = {
 /** How operators share an exception: one, one who repeats each act, or two at once. */
 export const MANNERS = ['alone', 'alone', 'alone', 'late', 'twice', 'two at once'] as const
 
-/** The share of rounds in which operators decide on many exceptions at once. */
 const BULK_SHARE = 0.4
 
 export const LIST_MAX = 100
@@ -51,9 +50,8 @@ export const newBulkCalls = ({ api, operators, owned, isHeld }: BulkDeps) => {
     const isRight = open.filter(isSelected).every((one) => group.includes(one))
     if (isRight && open.length < LIST_MAX && to < dayOf(api.now()) && operators.random.happens(0.8))
       return { kind, bank, from, to }
-    const file = await operators.upload('exception', [
-      ...new Set(group.map(({ reference }) => reference)),
-    ])
+    const references = new Set(group.map(({ reference }) => reference))
+    const file = await operators.upload('exception', [...references])
     return file && { ...file, ...(verb === 'resolve' ? { kind } : {}) }
   }
 

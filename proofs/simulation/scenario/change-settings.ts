@@ -12,7 +12,6 @@ const PROBES_MS = [0, 15_000, 45_000, 10 * MINUTE_MS]
 /** Changes from one rotation of the sealing key to the next; usual runs have fewer. */
 const CHANGES_PER_KEY = 15
 
-/** The longest wait between two attempts to seal again. */
 const RETRY_MAX_MS = 8 * MINUTE_MS
 
 const SEALING_KEY = { SecretId: 'sealing-key' }
@@ -26,11 +25,8 @@ export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) =
     const label = { ...SEALING_KEY, VersionStage: `key-${old}` }
     key.UpdateSecretVersionStageCommand({ ...label, MoveToVersionId: old })
     key.PutSecretValueCommand({ ...SEALING_KEY, SecretString: name, ClientRequestToken: name })
-    for (
-      let wait = MINUTE_MS, unreadable = 1;
-      unreadable !== 0;
-      wait = Math.min(2 * wait, RETRY_MAX_MS)
-    ) {
+    let wait = MINUTE_MS
+    for (let unreadable = 1; unreadable !== 0; wait = Math.min(2 * wait, RETRY_MAX_MS)) {
       await api.sleep(wait)
       const done = await operators.operate('secret', 'reseal', {}, { triesMax: 1 })
       unreadable = resultOf(done)?.unreadable

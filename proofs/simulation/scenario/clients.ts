@@ -66,13 +66,7 @@ const INVALID: readonly object[] = [
 ]
 
 /** Asks to reverse a debit, once or twice at once; another provider asks too. */
-const requestReversal = async (
-  { api, random }: Deps,
-  script: DebitScript,
-  reference: string,
-): Promise<void> => {
-  if (script.requested === undefined) return
-  await api.until(script.at + script.requested * 1000)
+const requestReversal = async ({ api, random }: Deps, script: DebitScript, reference: string) => {
   const name = 'request-reversal' as const
   const body = { reason: `Debit ${script.number}`, kind: random.pick(['refund', 'complaint']) }
   const ask = (caller: ReturnType<typeof providerOf>) =>
@@ -110,22 +104,12 @@ const newProviders = (deps: Deps) => {
   }
 
   const reverse = async (script: DebitScript, reference: string): Promise<void> => {
-    if (script.reversed === undefined) return
-    await api.until(script.at + script.reversed * 1000)
     const options = { reference, reason: `Debit ${script.number}` }
     const done = await operators.operate('debit', 'reverse', options)
     if (done?.reply?.status === 200) reversals.push({ at: clock.now(), options })
   }
 
-  const recordManual = async (script: DebitScript, reference: string): Promise<void> => {
-    if (!script.manual) return
-    await api.until(script.at + script.manual.afterSeconds * 1000)
-    await recordOutcome(deps, script, reference, script.manual.verb)
-  }
-
   const redeliver = async (script: DebitScript, reference: string): Promise<void> => {
-    if (script.redelivered === undefined) return
-    await api.until(script.at + script.redelivered * 1000)
     const caller = providerOf(script)
     const status = await api.ask({ name: 'get-debit-request', caller, path: { reference } })
     // A delivery id is the debit's number followed by the event's.
@@ -149,12 +133,20 @@ const newProviders = (deps: Deps) => {
       const difference = differenceOf(script)
       if (difference) await charge(script, difference)
       if (!data?.reference) return
+      /** Acts once some seconds have passed since the charge; without a time, never. */
+      const after = async (seconds: number | undefined, act: () => unknown) => {
+        if (seconds !== undefined) await api.until(script.at + seconds * 1000)
+        if (seconds !== undefined) await act()
+      }
+      const { reversed, manual, redelivered, requested } = script
       await Promise.all([
         call(script, data.reference),
-        reverse(script, data.reference),
-        recordManual(script, data.reference),
-        redeliver(script, data.reference),
-        requestReversal(deps, script, data.reference),
+        after(reversed, () => reverse(script, data.reference)),
+        after(manual?.afterSeconds, () =>
+          recordOutcome(deps, script, data.reference, manual?.verb ?? 'fail'),
+        ),
+        after(redelivered, () => redeliver(script, data.reference)),
+        after(requested, () => requestReversal(deps, script, data.reference)),
       ])
     },
     reversedSince: (since: number) =>

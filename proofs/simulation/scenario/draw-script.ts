@@ -31,10 +31,7 @@ const drawFee = (random: Random): Pick<script.ScriptedReport, 'fee'> => {
 /** Most banks report once; the other cases cover repeats, races and silence. */
 const drawReports = (random: Random, malformedShare: number): script.ScriptedReport[] => {
   const by = () => random.pick(['update', 'callback'] as const)
-  const end = (
-    afterSeconds: number,
-    status: script.ScriptedReport['status'],
-  ): script.ScriptedReport => ({
+  const end = (afterSeconds: number, status: script.ScriptedReport['status']) => ({
     afterSeconds,
     by: by(),
     status,

@@ -131,17 +131,12 @@ export const writeBank = (
 
 export const writeProvider = (
   provider: PaidProvider,
-  receiver: Pick<Webhook, 'url' | 'secret'> | undefined,
+  hook: Pick<Webhook, 'url' | 'secret'> | undefined,
   since: Date,
 ): Promise<unknown>[] => {
   const { id } = provider
   const credential = { kind: 'provider', owner: id, createdAt: since.toISOString() } as const
-  const webhook = receiver && {
-    since,
-    timeoutSeconds: 10,
-    connectionTimeoutSeconds: 5,
-    ...receiver,
-  }
+  const webhook = hook && { since, timeoutSeconds: 10, connectionTimeoutSeconds: 5, ...hook }
   return [
     changePaidProvider(id, () => provider, noWrites, real),
     putCredential(tokenOf({ kind: 'provider', id }), credential, [], real),

@@ -100,5 +100,4 @@ const weighted = kindNames.flatMap((name) => Array<KindName>(kinds[name].weight)
 /** Coprime with the sum of the weights, so that as many successive seeds have each kind by its weight. */
 const STEP = 37
 
-export const kindOf = (seed: number): KindName =>
-  weighted[(seed * STEP) % weighted.length] as KindName
+export const kindOf = (seed: number) => weighted[(seed * STEP) % weighted.length] as KindName

@@ -34,7 +34,6 @@ const compareStatements = async (operators: Operators, date: string): Promise<vo
   }
 }
 
-/** Repairs the debits of all providers of a day. */
 export const repairDay = async (operators: Operators, at: number): Promise<void> => {
   for (const { id: provider } of simulatedProviders)
     await operators.operate('debit', 'repair', { provider, date: dayOf(at) })

@@ -34,11 +34,9 @@ export const newStage = () => {
 
 export type Stage = ReturnType<typeof newStage>
 
-type Deps = Pick<Staff, 'api' | 'operators'> & {
-  clients: Clients
-  stage: Stage
-  restoreTable: (at: number) => void
-}
+type Tools = Pick<Staff, 'api' | 'operators'> & { restoreTable: (at: number) => void }
+
+type Deps = Tools & { clients: Clients; stage: Stage }
 
 type Listed = { reference: string; uuid: string }
 
@@ -73,9 +71,8 @@ export const newRestore = ({ api, operators, clients, stage, restoreTable }: Dep
       restoreTable(to)
       await operators.operate('restore', 'begin', { generation: '2' })
       await compareWithBanks()
-      for (const options of clients.reversedSince(to)) {
+      for (const options of clients.reversedSince(to))
         await operators.operate('debit', 'reverse', options)
-      }
       await repairDay(operators, to)
       await api.sleep(2 * MINUTE_MS)
       stage.resume()
@@ -92,18 +89,13 @@ export const newRestore = ({ api, operators, clients, stage, restoreTable }: Dep
 /** Another operator may deny a request. */
 const REQUESTS_MAX = 9
 
-type ErasureDeps = Pick<Staff, 'api' | 'operators'> & {
-  items: () => readonly Item[]
-  restoreTable: (at: number) => void
-}
-
 /**
  * Erases all customers after a run, and again after a restore: the other checks know each debit by the
  * texts of its charge.
  */
 export const eraseCustomers = async (
   { scripts, erases }: Scenario,
-  { api, operators: { operate }, items, restoreTable }: ErasureDeps,
+  { api, operators: { operate }, items, restoreTable }: Tools & { items: () => readonly Item[] },
   erasures: Erasure[],
 ): Promise<void> => {
   if (!erases) return

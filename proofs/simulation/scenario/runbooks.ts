@@ -88,11 +88,7 @@ const AT_ONCE_MS = 60
 const newBankActs = (staff: Staff): Record<string, (one: Case) => unknown> => {
   const { api, books } = staff
   const { random } = staff.operators
-  const report = async (
-    { reference, bank }: Case,
-    raw: string,
-    afterMax = 30 * MINUTE_MS,
-  ): Promise<void> => {
+  const report = async ({ reference, bank }: Case, raw: string, afterMax = 30 * MINUTE_MS) => {
     await api.sleep(random.between(0, afterMax))
     const caller = { kind: 'bank' as const, id: bank }
     await api.ask({ name: 'debit-callback', caller, path: { uuid: uuidOf(reference) }, raw })

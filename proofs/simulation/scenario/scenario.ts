@@ -12,13 +12,8 @@ import {
 } from '../invariants/time-and-money.ts'
 import { drawScript } from './draw-script.ts'
 import { type KindName, type KindSettings, kindOf, settingsOf } from './kinds.ts'
-import { type BankName, type DebitScript, HTTP_BANKS, PROVIDERS } from './script.ts'
-import {
-  drawAbsent,
-  drawCreations,
-  drawSettingChanges,
-  type SettingChange,
-} from './setting-changes.ts'
+import { type DebitScript, HTTP_BANKS, PROVIDERS } from './script.ts'
+import * as settingChanges from './setting-changes.ts'
 
 /**
  * A scenario: its debits, what their banks report, and its faults. Plain values, so that it can be
@@ -48,7 +43,7 @@ export type Scenario = StageSettings & {
   providers: readonly number[]
   /** The providers and banks that operators create after the start. */
   absent: readonly string[]
-  changes: readonly SettingChange[]
+  changes: readonly settingChanges.SettingChange[]
   /** When operators retry failed payouts and refunds and resolve exceptions. */
   rounds: readonly number[]
   /** Whether operators erase all customers after the end. */
@@ -66,7 +61,7 @@ const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 1, 2, 3] as const
 
 const ENDINGS = ['paid', 'paid', 'rejected', 'underway'] as const
 
-export const HEALTHY_SHARE = 0.1
+const HEALTHY_SHARE = 0.1
 
 const drawBursts = (random: Random, startAt: number, { midnightShare }: KindSettings): number[] =>
   Array.from({ length: 2 + random.below(2) }, () =>
@@ -159,8 +154,7 @@ const ERASED_SHARE = 0.25
 /** Of the banks that differ in one setting. */
 const BANK_SHARE = 0.2
 
-const drawBanks = (random: Random): BankName[] =>
-  HTTP_BANKS.filter(() => random.happens(BANK_SHARE))
+const drawBanks = (random: Random) => HTTP_BANKS.filter(() => random.happens(BANK_SHARE))
 
 export const drawScenario = (seed: number, lifecycles: number, forced?: KindName): Scenario => {
   const kind = forced ?? kindOf(seed)
@@ -184,7 +178,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
   const endAt = midnightAfter(healAt) + nights * DAY_MS + 3 * HOUR_MS
   const faults = random.happens(HEALTHY_SHARE) ? [] : [...drawFaults(seed), ...settings.faults]
   const period = { from: startAt, until: Math.min(healAt, last + DAY_MS) }
-  const absent = drawAbsent(seed, settings.absentShare)
+  const absent = settingChanges.drawAbsent(seed, settings.absentShare)
   return {
     ...plain,
     seed,
@@ -207,8 +201,8 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
     workingBanks: drawBanks(randomOf(seedOf(seed, 16))),
     absent,
     changes: [
-      ...drawCreations(seed, absent, startAt),
-      ...drawSettingChanges(seed, settings.settingChanges, { bursts, ...period }),
+      ...settingChanges.drawCreations(seed, absent, startAt),
+      ...settingChanges.drawSettingChanges(seed, settings.settingChanges, { bursts, ...period }),
     ],
     rounds: settings.hasRounds ? roundsOf(startAt, endAt) : [],
     erases: randomOf(seedOf(seed, 17)).happens(ERASED_SHARE),

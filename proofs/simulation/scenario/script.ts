@@ -1,9 +1,4 @@
-import {
-  type Operation,
-  type OperationName,
-  operationNames,
-  operations,
-} from '../../../shared/api/operations.ts'
+import * as api from '../../../shared/api/operations.ts'
 import type { BankCallback } from '../../../shared/domain/debits/bank-update.ts'
 import type { ChargeRequest } from '../../../shared/domain/debits/charge.ts'
 import type { Malformation } from './malformed-reports.ts'
@@ -40,8 +35,8 @@ export const DIFFERENCES = {
 } as const satisfies Record<Exclude<keyof ChargeRequest, 'partner_reference'>, unknown>
 
 /** The operations that a provider calls with a reference alone: each joins the load by its row. */
-export const debitOperations = operationNames.filter((name) => {
-  const { caller, path, body }: Operation = operations[name]
+export const debitOperations = api.operationNames.filter((name) => {
+  const { caller, path, body }: api.Operation = api.operations[name]
   return caller === 'provider' && path.includes('{reference}') && !body
 })
 
@@ -58,7 +53,7 @@ export type DebitScript = {
   /** `twice`: an identical repeat. `invalid`: rejected. Otherwise the field that a repeat changes. */
   charge: 'once' | 'twice' | 'invalid' | keyof typeof DIFFERENCES
   /** Operations of `debitOperations`, also called by another provider. */
-  calls: readonly { afterSeconds: number; name: OperationName }[]
+  calls: readonly { afterSeconds: number; name: api.OperationName }[]
   redelivered: number | undefined
   reversed: number | undefined
   /** When the provider asks to reverse it. */

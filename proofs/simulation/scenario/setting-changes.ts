@@ -162,11 +162,7 @@ const drawTime = (random: Random, bursts: readonly number[]): number => {
 
 type Times = { bursts: readonly number[]; from: number; until: number }
 
-export const drawSettingChanges = (
-  seed: number,
-  count: number,
-  { bursts, from, until }: Times,
-): SettingChange[] => {
+export const drawSettingChanges = (seed: number, count: number, { bursts, from, until }: Times) => {
   const random = randomOf(seedOf(seed, 12, 1))
   return Array.from({ length: count }).flatMap(() => {
     const [verb, options, ending, endingOptions = options] = random.pick(rows)

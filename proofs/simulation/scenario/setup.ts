@@ -13,12 +13,7 @@ export const seedOfSizes = ({ kind, seed }: Scenario): number | undefined =>
   settingsOf(kind).hasSmallSizes ? seed : undefined
 
 // A stalled worker or a slow sweep stops its query. A connector whose secret does not open is not queried.
-const UNQUERIED = [
-  'stalled worker',
-  'slow sweep',
-  'key store outage',
-  'sealing key missing',
-] as const
+const STOPPED = ['stalled worker', 'slow sweep', 'key store outage', 'sealing key missing'] as const
 
 export const setupOf = (scenario: Scenario): RunSetup => {
   const { startAt, healAt, endAt, faults, crashes, losses, cacheSeconds, restore } = scenario
@@ -31,7 +26,7 @@ export const setupOf = (scenario: Scenario): RunSetup => {
     endedAt: endAt,
     isHealthy: faults.size === 0 && crashes.length === 0 && !losses,
     hasSmallSizes: seedOfSizes(scenario) !== undefined,
-    isQueried: !UNQUERIED.some((name) => faults.has(name)),
+    isQueried: !STOPPED.some((name) => faults.has(name)),
     skew,
     staleMs: Math.max(0, cacheSeconds) * 1000 + 2 * skew,
     unwantedPromptsLeast: sizeIn(seedOfSizes(scenario), unwanted, 20),
