@@ -9,7 +9,7 @@ const { values, refuse } = await readArguments({
   name: 'simulate',
   form:
     '[--lifecycles 20000] [--seed 1] [--each 100] [--workers N] [--scenario KIND] ' +
-    '[--lives N,...] [--without FAULT,...] [--trace]',
+    '[--lives N,...] [--without FAULT,...] [--trace] [--kinds]',
   summary:
     'Runs random scenarios, or one again (docs/simulation.md). Exits with 1 after a violation.',
   options: {
@@ -21,6 +21,7 @@ const { values, refuse } = await readArguments({
     without: { type: 'string' },
     scenario: { type: 'string' },
     trace: { type: 'boolean', default: false },
+    kinds: { type: 'boolean', default: false },
   },
 })
 
@@ -33,7 +34,10 @@ const { kindNames } = await import('./scenario/kinds.ts')
 const kind = kindNames.find((name) => name === values.scenario)
 if (values.scenario && !kind) refuse(`--scenario: must be one of ${kindNames.join(', ')}`)
 
-if (values.trace || values.lives || values.without) {
+if (values.kinds) {
+  const { printTables } = await import('./simulate.ts')
+  await printTables(each)
+} else if (values.trace || values.lives || values.without) {
   const { drawScenario } = await import('./scenario/scenario.ts')
   const { reduceScenario, replay } = await import('./check.ts')
   const scenario = reduceScenario(drawScenario(seed, each, kind), {

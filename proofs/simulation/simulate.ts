@@ -70,6 +70,25 @@ const printFailed = async (
   print('  --trace prints each step\n')
 }
 
+const MILLION = 1_000_000
+
+/** Prints each kind of scenario and each fault, and the runs that have it in a million lifecycles. */
+export const printTables = async (each: number): Promise<void> => {
+  const { HEALTHY_SHARE } = await import('./scenario/scenario.ts')
+  const all = Object.values(kinds).reduce((sum, { weight }) => sum + weight, 0)
+  const runs = (share: number): string => String(Math.round((MILLION / each) * share)).padStart(6)
+  print(`Of ${MILLION / each} runs, a million lifecycles, so many have this kind of scenario:\n`)
+  for (const [name, { weight, description, settings }] of Object.entries(kinds)) {
+    const own = settings.faults?.length ? `; always ${settings.faults.join(', ')}` : ''
+    print(`${runs(weight / all)}  ${name}: ${description}${own}`)
+  }
+  print(
+    `\n${100 * HEALTHY_SHARE} % of the runs have no faults. So many of the others have this fault:\n`,
+  )
+  for (const [name, { share, description }] of Object.entries(faults))
+    print(`${runs(share * (1 - HEALTHY_SHARE))}  ${name}: ${description}`)
+}
+
 export const simulate = async (size: Size, workers: number): Promise<number> => {
   const runs = new Map<number, Run>()
   const failed: Failed[] = []

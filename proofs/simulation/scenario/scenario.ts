@@ -61,7 +61,7 @@ const INTENSITIES = [1, 1, 1, 1, 1, 1, 1, 1, 2, 3] as const
 
 const ENDINGS = ['paid', 'paid', 'rejected', 'underway'] as const
 
-const HEALTHY_SHARE = 0.1
+export const HEALTHY_SHARE = 0.1
 
 const drawBursts = (random: Random, startAt: number, { midnightShare }: KindSettings): number[] =>
   Array.from({ length: 2 + random.below(2) }, () =>

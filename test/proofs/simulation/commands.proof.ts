@@ -95,6 +95,15 @@ test('the command explains the smallest failing run in words, and prints the com
   expect(replayed.code).toBe(1)
 })
 
+test('the command prints each kind of scenario and each fault, with its share of a million lifecycles', async () => {
+  const { code, out } = await run('main', '--kinds')
+  const named = [...out.matchAll(/^ +(\d+) {2}([^:]+): /gm)]
+  expect(named.map(([, , name]) => name)).toEqual([...Object.keys(kinds), ...Object.keys(faults)])
+  const ofKinds = named.slice(0, Object.keys(kinds).length).map(([, runs]) => Number(runs))
+  expect(ofKinds.reduce((sum, runs) => sum + runs, 0)).toBeCloseTo(10_000, -1)
+  expect(code).toBe(0)
+})
+
 test('the command prints the trace of one run, or runs only some of its debits', async () => {
   const traced = await run('main', '--seed', '3', '--each', '20', '--trace')
   expect(traced.out).toMatch(/\n\d{4}-\d\d-\d\dT[\d:.]+Z charge#\d+ TransactWriteCommand DEBIT#/)
