@@ -233,4 +233,15 @@ const workIsPrompt: Check = (index, report) => {
   }
 }
 
-export const checks: Checks = { 59: [repairsAreExplained], 62: [workIsPrompt, timeoutsArePrompt] }
+/** Lambda freezes a function after its reply, so it waits for its work. A refused request need not be counted. */
+const repliesFollowWork: Check = ({ observations }, report) => {
+  for (const { name, isFinished, late = [] } of observations.invocations.values())
+    for (const call of isFinished ? late : [])
+      if (!call.includes(' WINDOW#')) report(name, `replied before ${call}`)
+}
+
+export const checks: Checks = {
+  59: [repairsAreExplained],
+  62: [workIsPrompt, timeoutsArePrompt],
+  73: [repliesFollowWork],
+}

@@ -22,16 +22,6 @@ export const mutate = (source: string, { name, file, from, to }: Mutant): string
  * Each has its name and file, the text that it replaces, and its own.
  */
 const MISTAKES = `
-day-total-outside-the-transaction shared/store/debits/charges.ts
--    await withConflictRetries(() => db.table.send(new TransactWriteCommand(input)), runtime)
-+    await withConflictRetries(async () => {
-+      const counted = dayTotalWrite(newDebit)
-+      if (counted.length > 0) {
-+        await db.table.send(new TransactWriteCommand({ TransactItems: counted }))
-+      }
-+      const TransactItems = creationWrites({ ...newDebit, dailyLimit: undefined })
-+      await db.table.send(new TransactWriteCommand({ TransactItems }))
-+    }, runtime)
 limit-returned-to-the-wrong-day shared/store/debits/transitions.ts
 -writeWithDayTotal(update, next, countedOn, others)
 +writeWithDayTotal(
@@ -40,71 +30,9 @@ limit-returned-to-the-wrong-day shared/store/debits/transitions.ts
 +      (next.history.at(-1)?.at ?? new Date(0)).toISOString().slice(0, 10),
 +      others,
 +    )
-reversed-debit-settled shared/settlement/lanes.ts
--    if (stateAt(debit).updatedAt >= before) return []
--    const { settlement } = lifecycle[status]
--    if (settlement === 'settle' && !settledIn) {
-+    if ((stateAt(debit).completedAt ?? before) >= before) return []
-+    const { settlement } = lifecycle[status]
-+    if (!settledIn) {
-line-without-condition shared/store/settlement/lines.ts
--\`#status = :status AND #version = :version AND attribute_not_exists(\${mark})\`
-+'#status = :status AND #version >= :version'
-line-before-its-mark shared/store/settlement/lines.ts
--  const failed = await transactWrites(writes, runtime)
-+  const failedLines = await transactWrites(writes.slice(0, MARKS), runtime)
-+  const failedMarks =
-+    failedLines.length > 0 ? [] : await transactWrites(writes.slice(MARKS), runtime)
-+  const failed =
-+    failedMarks.length > 0 ? [...Array(MARKS).fill(false), ...failedMarks] : failedLines
-payout-retried-with-a-new-uuid shared/settlement/pay.ts
--pay({
--    uuid,
-+pay({
-+    uuid: repeated ? (deps.runtime.newId() as typeof uuid) : uuid,
-batch-without-optimistic-lock shared/store/settlement/batches.ts
--db.putWrite(toBatchItem(next), db.hasVersion(previous.version))
-+db.putWrite(toBatchItem(next), {
-+    ...db.hasVersion(previous.version),
-+    ConditionExpression: '#version >= :previous',
-+  })
-refund-retried-with-a-new-uuid functions/jobs/refund-customer.ts
--connector.refund({ ...begun, repeated })
-+connector.refund({ ...begun, uuid: runtime.newId() as typeof begun.uuid, repeated: false })
-transition-from-an-older-version shared/store/debits/transitions.ts
--ConditionExpression: '#status = :from AND #version = :current',
-+ConditionExpression: '#status = :from AND #version >= :current',
 lost-race-reported-as-success shared/store/debits/transitions.ts
 -return commit(current, next, alongside(current, next), runtime)
 +return (await commit(current, next, alongside(current, next), runtime)) ?? next
-webhook-cached-across-providers shared/store/webhooks/webhooks.ts
--export const findWebhookWithHealth = async (id: ProviderId) => {
--
-+let first: ProviderId | undefined
-+
-+export const findWebhookWithHealth = async (requested: ProviderId) => {
-+  first ??= requested
-+  const id = first
-+
-one-daily-limit-for-all-providers shared/store/keys.ts
--item(\`PROVIDER#\${provider}\`, \`DAY#\${day}\`)
-+item('PROVIDER#', \`DAY#\${day}\`)
-replay-counted-against-the-limit shared/store/debits/charges.ts
--  const claim = await findClaim(newDebit)
--  if (claim) return resultOfClaim(newDebit, claim)
--  if (failed[DEBIT])
-+  const claim = failed[DAY_TOTAL] ? undefined : await findClaim(newDebit)
-+  if (claim) return resultOfClaim(newDebit, claim)
-+  if (failed[DEBIT])
-failed-transaction-reported-as-created shared/store/debits/charges.ts
--  if (!claim) throw error
-+  if (!claim) return { kind: 'created', debit: newDebit.debit }
-submission-with-a-new-idempotency-key shared/banks/request.ts
--headers: { 'x-idempotency-key': uuid },
-+headers: { 'x-idempotency-key': \`\${uuid}-\${config.now().getTime()}\` },
-one-exception-per-debit shared/store/keys.ts
--\`EXCEPTION#\${at.toISOString()}#\${requestId}\`
-+'EXCEPTION#1'
 concurrent-failure-ends-a-delivery shared/domain/webhooks/delivery.ts
 -if (isSettled(delivery) || isRequested) return
 +if (isRequested) return
@@ -144,12 +72,12 @@ part-counted-twice shared/store/settlement/reconciliations.ts
 lost-part-not-swept shared/sweep/reconciliation.ts
 -{ outgoing: [reconciliationMessage(id, partId)], at }
 +undefined
-name-of-an-earlier-release-required shared/store/debits/debit-item.ts
--plain.providerName ?? plain.provider
-+plain.providerName
 message-of-a-later-release-refused shared/queues/messages.ts
 -const SubmissionMessage = v.object({
-+const SubmissionMessage = v.strictObject({`
++const SubmissionMessage = v.strictObject({
+wait-not-awaited shared/submissions/submit.ts
+-      await wait(debit)
++      wait(debit)`
 
 const textIn = (lines: readonly string[], sign: '-' | '+'): string =>
   lines.flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : [])).join('\n')
