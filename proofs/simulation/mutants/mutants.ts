@@ -24,22 +24,10 @@ export const mutate = (source: string, { name, file, from, to }: Mutant): string
 const MISTAKES = `
 limit-returned-to-the-wrong-day shared/store/debits/transitions.ts
 -writeWithDayTotal(update, next, countedOn, others)
-+writeWithDayTotal(
-+      update,
-+      next,
-+      (next.history.at(-1)?.at ?? new Date(0)).toISOString().slice(0, 10),
-+      others,
-+    )
-lost-race-reported-as-success shared/store/debits/transitions.ts
--return commit(current, next, alongside(current, next), runtime)
-+return (await commit(current, next, alongside(current, next), runtime)) ?? next
++writeWithDayTotal(update, next, next.history.at(-1)?.at.toISOString().slice(0, 10) ?? '', others)
 concurrent-failure-ends-a-delivery shared/domain/webhooks/delivery.ts
 -if (isSettled(delivery) || isRequested) return
 +if (isRequested) return
-concurrent-attempt-not-recorded shared/webhooks/attempt.ts
--    next = appendAttempt(raiseMax(current, isAborted), late)
-+    if (current.attemptCount >= next.attemptCount) return current
-+    next = appendAttempt(raiseMax(current, isAborted), late)
 aborted-attempt-not-recorded shared/webhooks/deliver.ts
 -        unsaved.push(attempt)
 +        if (!attempt.isAborted) unsaved.push(attempt)
@@ -48,12 +36,6 @@ duplicate-message-starts-an-attempt shared/webhooks/attempt.ts
 +isSettled(record)
 event-in-a-receipt-and-a-record shared/store/webhooks/deliveries.ts
 -  if (!previous && !(await excludeFromReceipt(next))) return false
-first-of-two-events-not-recorded shared/webhooks/deliver.ts
--      await saveAttempts(unsaved, runtime)
-+      await saveAttempts(unsaved.slice(1), runtime)
-lost-retry-not-swept shared/sweep/overdue.ts
--return delivery && at ? { outgoing: nextAttempt(delivery, now), at } : undefined
-+return delivery && at && at > now ? { outgoing: nextAttempt(delivery, now), at } : undefined
 lost-event-not-swept shared/sweep/repair.ts
 -      await replaceDelivery(undefined, record)
 open-debit-not-followed shared/sweep/run.ts
@@ -64,14 +46,6 @@ sweep-ahead-of-late-indexes shared/sweep/run.ts
 signature-in-capitals shared/webhooks/http/signature.ts
 -.digest('hex')
 +.digest('hex').toUpperCase()
-lost-timer-not-swept shared/sweep/overdue.ts
--    if (phase) {
-+    if (phase && debit.status !== 'processing') {
-part-counted-twice shared/store/settlement/reconciliations.ts
-- AND attribute_not_exists(findings)
-lost-part-not-swept shared/sweep/reconciliation.ts
--{ outgoing: [reconciliationMessage(id, partId)], at }
-+undefined
 message-of-a-later-release-refused shared/queues/messages.ts
 -const SubmissionMessage = v.object({
 +const SubmissionMessage = v.strictObject({

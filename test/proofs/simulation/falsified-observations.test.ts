@@ -209,6 +209,14 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '49 a list lacks a debit': (run) => {
     call(run, ({ name }) => name === 'list-debit-requests').reply.body.data.pop()
   },
+  '49 a feed lacks an event': (run) => {
+    const isRead = ({ name, reply }: Any) => name === 'list-events' && reply.body.data.length > 0
+    call(run, isRead).reply.raw = ''
+  },
+  '50 two events of a debit have one sequence': (run) => {
+    const post = completedPost(run)
+    post.raw = post.raw.replace(/"sequence":\d/, '"sequence":2')
+  },
   '50 two events have one id': (run) => {
     const [first, second] = run.posts
     Object.assign(second.headers, { 'x-svc-event-id': first.headers['x-svc-event-id'] })
@@ -263,6 +271,8 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
   '57 a provider has another limit': (run) =>
     append(run, itemOf(run, { entity: 'provider', id: 'amber' }), { dailyLimit: 1 }),
+  '57 a webhook is owed only later events': (run) =>
+    append(run, itemOf(run, { entity: 'webhook' }), { since: '2026-11-20T12:00:00.000Z' }),
   '57 a revoked credential is accepted': (run) =>
     operate(run, 'credential', 'revoke', { token: charges(run)[0].token }),
   '57 a disabled provider charges': (run) =>
