@@ -1,4 +1,8 @@
-/** Maps items with at most `limit` calls in flight. Results have the order of the items. */
+/**
+ * Maps items with at most `limit` calls in flight. Results have the order of the items. After a failure it waits for
+ * the other calls: Lambda freezes what still runs at the reply.
+ * @throws the first failure
+ */
 export const mapConcurrent = async <T, R>(
   items: readonly T[],
   limit: number,
@@ -13,7 +17,9 @@ export const mapConcurrent = async <T, R>(
       results[index] = await map(items[index] as T)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, work))
+  const works = Array.from({ length: Math.min(limit, items.length) }, work)
+  await Promise.allSettled(works)
+  await Promise.all(works)
   return results
 }
 

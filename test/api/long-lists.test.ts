@@ -147,6 +147,9 @@ test('a page stays below 4 MB: the largest debits fit, and a longer page ends ea
   expect(Math.max(...[largest, ...pages].map(({ bytes }) => bytes))).toBeLessThan(4_000_000)
   expect(pages.flatMap(({ references }) => references)).toEqual(expected)
   expect(pages[0]?.data.total_count).toBe(90)
+  const oneMore = { ...query, per_page: `${Number(pages[0]?.references.length) + 1}` }
+  const cutByOne = await readPages({ ...oneMore, phone_number: exceeding })
+  expect(cutByOne.flatMap(({ references }) => references)).toEqual(expected)
 })
 
 test('the status of the item decides while the index entry is stale', async () => {

@@ -133,6 +133,12 @@ test('an amount above the remaining daily limit gets 400/3005 with the remainder
   })
 })
 
+test('the first charge of a day may take the whole daily limit', async () => {
+  const { credential } = await createProvider(service, 'whole', { 'daily-limit': '112.00' })
+  const whole = chargeBody({ amount: '112.00', phone_number: SILENT })
+  expect((await charge(whole, { credential })).status).toBe(202)
+})
+
 const minuteOf = (at: number): number => Math.floor(at / 60_000)
 
 describe('get-debit-request', () => {

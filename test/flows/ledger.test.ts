@@ -174,13 +174,28 @@ testInProcess('a remittance of a future day is rejected in production only', asy
   expect(await refusal(fund('R-5'))).toBeUndefined()
 })
 
-testInProcess('a payout that waits for funding starts when a remittance covers it', async () => {
-  const provider = await createPayee(service, 'waiting')
-  await completedOn(dayAfter(today, -4), 'waiting', 9_000_00)
+/** Stores a batch of 8,865.00 whose payout waits for funding. */
+const waitingBatch = async (id: string) => {
+  const provider = await createPayee(service, id)
+  await completedOn(dayAfter(today, -4), id, 9_000_00)
   const batch: BatchId = (await provider.run(dayAfter(today, -3))).built[0].id
-  const status = async () => (await provider.batch('show', batch)).status
   vi.stubEnv('PAYOUTS_WAIT_FOR_FUNDING', 'true')
-  const left = await findFunds()
+  const status = async () => (await provider.batch('show', batch)).status
+  return { batch, status, left: await findFunds() }
+}
+
+testInProcess('a payout that waits for funding starts when a correction covers it', async () => {
+  const { status, left } = await waitingBatch('corrected')
+  await service.call('funding', 'record', fund('R-TYPED', { amount: '886.50' }))
+  expect(await status()).toBe('pending')
+  const correction = { reference: 'R-TYPED', amount: '8865.00', reason: 'Typing error' }
+  await service.call('funding', 'correct', correction)
+  await eventually(async () => expect(await status()).toBe('completed'))
+  expect(await findFunds()).toBe(left)
+})
+
+testInProcess('a payout that waits for funding starts when a remittance covers it', async () => {
+  const { batch, status, left } = await waitingBatch('waiting')
   expect(left).toBeLessThan(8_865_00)
   expect(await service.refusal('settlement', 'process', { batch })).toMatch(
     /^the batch needs 8865\.00, and -?[0-9]+\.[0-9]{2} of the remitted cash is available$/,

@@ -28,6 +28,25 @@ const failedOn = async (day: number): Promise<Debit> => {
 const due = async (now: Date) =>
   (await Promise.all(shards.map((shard) => listDue(shard, now, 10)))).flat()
 
+test('a debit that another writer changes during its erasure is erased by the next sweep', async () => {
+  const debit = await failedOn(0)
+  const { reference } = debit.facts
+  await putLaterErasures({ customer: 'hash', call: 'call', references: [reference] }, inDays(10))
+  let change: Promise<unknown> | undefined
+  const now = () => {
+    change ??= storeDebit({ ...debit, version: debit.version + 1 })
+    return inDays(10)
+  }
+  for (const open of [1, 0]) {
+    const [item] = await due(inDays(10))
+    if (!item) throw new Error('No page is due')
+    await sweepErasure(item, still({ now }))
+    await change
+    expect(await findLaterErasure(item.key)).toHaveLength(open)
+  }
+  expect((await findDebit(reference))?.facts.phone).toBeNull()
+})
+
 test('each debit of a page is erased on its day', async () => {
   const debits = [await failedOn(0), await failedOn(5), await failedOn(2)]
   const references = debits.map(({ facts }) => facts.reference)

@@ -54,6 +54,11 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
     }
   }
 
+  const hasEnded = (worker: Invocation, { name, changes }: Outgoing): boolean => {
+    if (worker.hasEnded && changes) worker.late.push(name)
+    return worker.hasEnded
+  }
+
   return {
     list,
     writer: (): Invocation | undefined => writer,
@@ -63,18 +68,18 @@ export const newEffects = ({ clock, random, faults, trace, crashes }: Deps) => {
     call: <T>(outgoing: Outgoing, act: () => T): Promise<T> => {
       const worker = currentInvocation()
       if (!worker) return new Promise((resolve) => resolve(act()))
-      if (worker.isCrashed) return never()
+      if (hasEnded(worker, outgoing)) return never()
       return new Promise((resolve, reject) => {
         const happen = () => {
-          if (worker.isCrashed) return
+          if (hasEnded(worker, outgoing)) return
           acting = { worker, name: outgoing.name }
           try {
             const result = arrive(outgoing, worker, act)
             trace.log(`${worker.name}#${worker.number} ${outgoing.name}`)
-            if (!worker.isCrashed) resolve(result as T)
+            if (!worker.hasEnded) resolve(result as T)
           } catch (error) {
             trace.log(`${worker.name}#${worker.number} ${outgoing.name}: ${nameOf(error)}`)
-            if (!worker.isCrashed) reject(error)
+            if (!worker.hasEnded) reject(error)
           } finally {
             acting = undefined
           }

@@ -11,7 +11,10 @@ export type Invocation = {
   /** One of its function's workers, which take turns. */
   readonly worker: string
   readonly skew: number
-  isCrashed: boolean
+  /** By a crash or a reply: Lambda freezes its process. */
+  hasEnded: boolean
+  /** The writes and messages for which it did not wait. */
+  readonly late: string[]
   crash: () => void
 }
 
@@ -57,6 +60,7 @@ export const newInvocations = ({ clock, skew }: Deps) => {
       // Only the first result counts.
       const end = (result: InvocationResult<T>): void => {
         cancel(timeout)
+        invocation.hasEnded = true
         resolve(result)
       }
       const invocation: Invocation = {
@@ -64,11 +68,9 @@ export const newInvocations = ({ clock, skew }: Deps) => {
         number: count,
         worker: workerOf(name, count),
         skew: skew(),
-        isCrashed: false,
-        crash: () => {
-          invocation.isCrashed = true
-          end({ kind: 'crashed' })
-        },
+        hasEnded: false,
+        late: [],
+        crash: () => end({ kind: 'crashed' }),
       }
       const timeout = clock.after(timeoutSeconds * 1000, invocation.crash)
       atWork.run(invocation, work).then(

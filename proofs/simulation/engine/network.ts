@@ -61,7 +61,7 @@ const answered = (clock: Clock, { after, answer, onEnd }: PeerResponse, signal: 
     if (answer === 'silence') return
     clock.after(after, () => {
       // A crashed invocation closes its connection.
-      if (worker?.isCrashed || !end(answer !== 'broken off')) return void end(false)
+      if (worker?.hasEnded || !end(answer !== 'broken off')) return void end(false)
       if (answer === 'broken off') reject(brokenOff())
       else resolve(answer)
     })

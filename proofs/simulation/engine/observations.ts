@@ -101,6 +101,7 @@ export type InvocationRecord = {
   name: string
   startedAt: number
   isFinished: boolean
+  late?: readonly string[]
   /** The messages of `process-batch`. */
   payments: string
   /** Its messages that SQS delivered before, or that ask for a repeat. */

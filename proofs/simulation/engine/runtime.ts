@@ -33,7 +33,7 @@ export const runtimeOf = (clock: Clock, random: Random): Runtime => ({
     new Promise((resolve, reject) => {
       const worker = currentInvocation()
       const timer = clock.after(milliseconds, () => {
-        if (!worker?.isCrashed) resolve(undefined)
+        if (!worker?.hasEnded) resolve(undefined)
       })
       signal?.addEventListener('abort', () => {
         cancel(timer)

@@ -70,18 +70,17 @@ const submissionsMatchDebits: Check = ({ submissions, byUuid, setup }, report) =
   }
 }
 
-/**
- * Reports whether a sidelined submission follows one that got no reply. A copy of the first message does not, if
- * the bank was slow by then.
- */
+/** Reports whether a sidelined submission follows one without a reply, not a copy of its message or record. */
 const followsAttempt = (
   reference: string,
   first: BankPost | undefined,
   { invocations, strikes }: ObservationIndex['observations'],
 ): boolean => {
   const { name, isFinished } = invocations.get(first?.by ?? 0) ?? {}
-  const isCopied = strikes.some(
-    ({ about }) => about.includes(reference) && !about.startsWith('submit-to-bank'),
+  const isCopied = strikes.some(({ name, at, about }) =>
+    name === 'record twice'
+      ? Math.abs(at - (first?.at ?? at)) < MINUTE_MS
+      : about.includes(reference) && !about.startsWith('submit-to-bank'),
   )
   return name === 'submit-to-bank' && isFinished === true && !isCopied
 }

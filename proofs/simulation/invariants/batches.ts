@@ -24,8 +24,13 @@ const FIXED = 'id provider currency date n createdAt'.split(' ')
 /** Members that never change once set. */
 const KEPT = 'feeSchedule sealedAt totals completedFrom reportedAt completedAt offsetBy'.split(' ')
 
-/** Members of a payout, which stay from its start until its end. */
+/** Members of a payout, which stay from its start until its end; an operator records what its bank rejected. */
 const PAYOUT = 'paid paidTo offsets processedAt'.split(' ')
+const DURING: Record<string, readonly string[]> = {
+  'processing to processing': PAYOUT,
+  'processing to completed': PAYOUT,
+  'failed to completed': ['paid'],
+}
 
 const contents = ({ work, due, ...batch }: raw.RawBatch): object => batch
 
@@ -48,9 +53,10 @@ const contentsStay: Check = ({ batches }, report) => {
       if (!before || !after || !by) continue
       const about = `${after.id}, change ${sequence}`
       const step = `${before.status} to ${after.status}`
-      const fixed = before.status === 'processing' && after.status !== 'failed' ? PAYOUT : []
       const other = [
-        ...[...FIXED, ...fixed].filter((name) => !isDeepStrictEqual(before[name], after[name])),
+        ...[...FIXED, ...(DURING[step] ?? [])].filter(
+          (name) => !isDeepStrictEqual(before[name], after[name]),
+        ),
         ...KEPT.filter((name) => !isDeepStrictEqual(before[name] ?? after[name], after[name])),
       ]
       if (other.length > 0) report(about, `another ${other}`)

@@ -126,8 +126,9 @@ const requestsTakeEffectOnce: Check = ({ operatorCalls, observations, changesBy 
     if (changes && item.decision !== 'granted') report(id, `is ${item.decision}, but ran`)
     if (changes && !request) report(id, 'took effect without a known request')
     const isOthers = ({ after }: Change) =>
-      after?.entity === 'change' && after.by !== request?.actor
-    if (changes?.some(isOthers)) report(id, `is not recorded as a call of ${request?.actor}`)
+      after?.entity === 'change' &&
+      (after.by !== request?.actor || after.approvedBy !== item.decidedBy)
+    if (changes?.some(isOthers)) report(id, `is not of ${request?.actor} and ${item.decidedBy}`)
     const missing = request && changes ? missingIn(changes, request) : []
     if (missing.length > 0) report(id, `took effect without its ${missing.join(', ')}`)
     // The object may have been as requested; 57 compares settings.

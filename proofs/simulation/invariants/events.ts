@@ -61,15 +61,18 @@ const attemptsAreRecorded = eachDelivery(({ item, attempts }) => {
   return !isRight && `counts ${item.attemptCount} attempts, but records ${[...ids]}`
 })
 
-/** Also after a restore: receivers deduplicate by the id. */
+/** Also after a restore: receivers deduplicate by the id, and order a debit's events by their sequence. */
 const eventIdsNameOneEvent: Check = ({ posts }, report) => {
   const events = new Map<string, string>()
-  for (const { post, reference, body } of posts) {
+  for (const { post, about, reference, body } of posts) {
     const id = String(post.headers['x-svc-event-id'])
-    const event = `${body.event} ${reference}`
-    const known = events.get(id) ?? event
-    events.set(id, known)
-    if (known !== event) report(reference, `${id} names ${known} and ${event}`)
+    const names = { [id]: `${body.event} ${reference}` }
+    if (about === 'transaction') names[`${reference}, sequence ${body.sequence}`] = id
+    for (const [name, event] of Object.entries(names)) {
+      const known = events.get(name) ?? event
+      events.set(name, known)
+      if (known !== event) report(reference, `${name} names ${known} and ${event}`)
+    }
   }
 }
 

@@ -242,4 +242,15 @@ const workIsPrompt: Check = (index, report) => {
   }
 }
 
-export const checks: Checks = { 59: [repairsAreExplained], 62: [workIsPrompt, timeoutsArePrompt] }
+/** Lambda freezes a function after its reply. It need not count a request that it refused, or wait for a slow receiver. */
+const repliesFollowWork: Check = ({ observations }, report) => {
+  for (const { name, isFinished, late = [] } of observations.invocations.values())
+    for (const call of isFinished ? late : [])
+      if (!/ WINDOW#|^POST .*\/hooks/.test(call)) report(name, `replied before ${call}`)
+}
+
+export const checks: Checks = {
+  59: [repairsAreExplained],
+  62: [workIsPrompt, timeoutsArePrompt],
+  73: [repliesFollowWork],
+}

@@ -137,6 +137,10 @@ const FIGURES: Readonly<Record<string, readonly string[]>> = {
   'ledger-page': ['balances'],
 }
 
+/** What callers, banks, receivers and operators wrote about a debit. */
+const TEXTS =
+  /"(?:accountNumber|customerName|details|failure|note|reason|report|responseBody)":"[^"]+/g
+
 type Move = { type: unknown; at: unknown; set?: { fee?: unknown; bankReference?: unknown } }
 
 const figuresOf = (item: Item | undefined): string =>
@@ -170,17 +174,26 @@ const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
     const left = new Map(after.map((item) => [keyOf(item), item]))
     for (const item of before.filter(({ entity }) => String(entity) in FIGURES))
       if (!hasFigures(item, left.get(keyOf(item)))) report(keyOf(item), 'has other figures')
-    for (const { phone, ...item } of before.filter(({ entity }) => entity === 'debit')) {
-      const kept = factsThat(false).filter((name) => left.get(keyOf(item))?.[name] !== undefined)
-      if (phones.includes(String(phone)) && kept.length > 0)
-        report(keyOf(item), `has the ${kept} of an erased customer`)
+    const erased = before.filter(({ phone }) => phones.includes(String(phone)))
+    const ofErased = Map.groupBy(after, ({ pk }) => pk)
+    for (const item of erased.flatMap(({ pk }) => ofErased.get(pk) ?? [])) {
+      const facts = item.entity === 'debit' ? factsThat(false) : []
+      const kept = facts.filter((name) => item[name] !== undefined)
+      const texts = JSON.stringify(item).match(TEXTS) ?? []
+      if (kept.length + texts.length > 0)
+        report(keyOf(item), `has the ${[...kept, ...texts]} of an erased customer`)
     }
   }
 }
 
-/** After a restore, the timeouts, payouts and refunds of a provider wait for its release. */
+const releasedIn = (item: Item | undefined) => (item?.released ?? []) as string[]
+
+/** After a restore, the timeouts, payouts and refunds of a provider wait for its release, which lasts. */
 const restoresHold: Check = (index, report) => {
   const { operatorCalls, batches, byUuid, payouts, refundPosts, debits, setup } = index
+  for (const { before, after } of index.observations.changes.filter(({ by }) => by))
+    for (const provider of after?.generation === before?.generation ? releasedIn(before) : [])
+      if (!releasedIn(after).includes(provider)) report(provider, 'is held again')
   const begunAt = restoreOf(operatorCalls)?.reply?.at ?? Infinity
   const expectReleased = (about: string, provider: string | undefined, at: number): void => {
     if (provider && at > begunAt && at < (releaseOf(operatorCalls, provider)?.at ?? at + 1))

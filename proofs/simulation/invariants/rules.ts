@@ -71,6 +71,7 @@ export const rules = {
   70: 'a sealed day stays as it was sealed',
   71: 'an erased customer is in no item, and each figure stays',
   72: 'after a restore, the money of a provider waits for its release',
+  73: 'a function replies after its work',
 } as const
 
 /** @param about a reference, uuid or key */

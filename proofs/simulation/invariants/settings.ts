@@ -44,6 +44,9 @@ const settingsStay: Check = ({ observations, timeline }, report) => {
     const isFound = by?.name === 'charge' && item.entity === 'account'
     if (subject && !isFound && !by?.name.startsWith('manage-'))
       report(subject, `is written by ${by?.name}`)
+    // The sweep sends what the webhook has lost since.
+    const isCut = item.entity === 'webhook' && before && after && before.since !== after.since
+    if (isCut && by) report(subject, 'is owed only the events of another time')
     for (const [name, value] of Object.entries(values) as [keyof Values, unknown][]) {
       const possible = timeline.during(name, subject, at, at)
       const stored = plain(after && value)

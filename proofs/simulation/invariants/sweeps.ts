@@ -3,7 +3,7 @@ import { isSubscribed } from './deliveries.ts'
 import type { Check, Checks } from './rules.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
-/** 59: the sweep checks a completed debit once, so it passes none of which something is missing. */
+/** 59: the sweep checks a completed debit once, so it passes none of which something is missing. Also its feeds. */
 
 const passesIn = ({ changes, invocations }: Observations) =>
   changes.flatMap(({ after, at, by }) => {
@@ -54,4 +54,33 @@ const passedDebitsAreWhole: Check = (index, report) => {
   }
 }
 
-export const checks: Checks = { 59: [passedDebitsAreWhole] }
+/** A debit waits for its bank until SQS has its message. */
+const waitsEndWithMessages: Check = ({ observations: { changes, repairs } }, report) => {
+  for (const { before, after, at, by } of changes) {
+    if (before?.entity !== 'waiting' || after || !by) continue
+    const reference = String(before.reference)
+    const isSent = repairs.some((one) => one.at <= at && one.body.includes(reference))
+    if (!isSent) report(reference, 'no longer waits, but was not sent')
+  }
+}
+
+/** A worker that appends to a feed has read its last two pages. */
+const feedsRepeatNoRecentEvent: Check = ({ observations: { changes }, startOf }, report) => {
+  const known = new Map<string, { at: number; page: number }>()
+  for (const { before, after, at, by } of changes) {
+    if (after?.entity !== 'feed-page' || !by) continue
+    const page = Number(after.page)
+    const length = ((before?.entries ?? []) as string[]).length
+    for (const key of (after.entries as string[]).slice(length)) {
+      const last = known.get(key)
+      if (last && last.at < startOf(by.invocation, at) && last.page >= page - 1)
+        report(key, `is in its feed again, on page ${page}`)
+      known.set(key, { at, page })
+    }
+  }
+}
+
+export const checks: Checks = {
+  14: [feedsRepeatNoRecentEvent],
+  59: [passedDebitsAreWhole, waitsEndWithMessages],
+}

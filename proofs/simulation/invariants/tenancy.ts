@@ -69,7 +69,22 @@ const listsAreComplete: Check = ({ observations, setup, debits, batches }, repor
   }
 }
 
+/** A provider that follows its feed page by page reads each event. */
+const feedsAreWhole: Check = ({ observations, setup, feeds, events }, report) => {
+  const reads = observations.calls.filter(
+    ({ name, reply, at }) =>
+      name === 'list-events' && reply?.status === 200 && at >= setup.endedAt - READ_MS,
+  )
+  for (const [id, pages] of Map.groupBy(reads, ({ caller }) => caller?.id ?? '')) {
+    const found = new Set(
+      pages.flatMap(({ reply }) => reply?.raw?.match(/"event_id":"\w+"/g) ?? []),
+    ).size
+    const expected = [...(feeds.get(id) ?? [])].filter((key) => events.has(key)).length
+    if (found < expected) report('list-events', `shows ${found} of ${expected} to ${id}`)
+  }
+}
+
 export const checks: Checks = {
   32: [repliesNameOwnObjects, debitsAreReadByTheirOwn, debitsAreChangedByTheirOwn],
-  49: [listsAreComplete],
+  49: [listsAreComplete, feedsAreWhole],
 }

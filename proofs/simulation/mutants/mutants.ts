@@ -149,7 +149,10 @@ name-of-an-earlier-release-required shared/store/debits/debit-item.ts
 +plain.providerName
 message-of-a-later-release-refused shared/queues/messages.ts
 -const SubmissionMessage = v.object({
-+const SubmissionMessage = v.strictObject({`
++const SubmissionMessage = v.strictObject({
+wait-not-awaited shared/submissions/submit.ts
+-      await wait(debit)
++      wait(debit)`
 
 const textIn = (lines: readonly string[], sign: '-' | '+'): string =>
   lines.flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : [])).join('\n')

@@ -110,7 +110,12 @@ const audit = async (api: Api): Promise<void> => {
     const caller = { kind: 'provider' as const, id }
     const other = simulatedProviders[(index + 1) % simulatedProviders.length] ?? { id }
     await api.ask({ name: 'list-debit-requests', caller, query })
-    await api.ask({ name: 'list-events', caller, query: { per_page: '20' } })
+    let meta: { next_cursor: string; has_more: boolean } | undefined
+    do {
+      const query = { per_page: '20', ...(meta && { cursor: meta.next_cursor }) }
+      const call = await api.ask({ name: 'list-events', caller, query })
+      meta = (call?.reply?.body as { meta: typeof meta } | undefined)?.meta
+    } while (meta?.has_more)
     const batches = await api.ask({ name: 'list-settlements', caller, query })
     const { data = [] } = (batches?.reply?.body ?? {}) as { data?: { id: string }[] }
     for (const path of data.slice(0, 2).map((batch) => ({ id: batch.id })))

@@ -83,6 +83,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
       page.entries = page.entries.filter((key: string) => key !== `${reference}#3`)
     }
   },
+  '14 a feed repeats an event of its last page': (run) => {
+    const page = itemsOf(run, { entity: 'feed-page' }).at(-1)
+    append(run, page, { entries: [...page.entries, page.entries[0]] })
+  },
   '15 a delivery never ends': (run) => Object.assign(completedDelivery(run), { status: 'failed' }),
   '15 a redelivery makes nothing due': (run) => {
     const { reference } = debit(run, 'settled')
@@ -205,6 +209,14 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '49 a list lacks a debit': (run) => {
     call(run, ({ name }) => name === 'list-debit-requests').reply.body.data.pop()
   },
+  '49 a feed lacks an event': (run) => {
+    const isRead = ({ name, reply }: Any) => name === 'list-events' && reply.body.data.length > 0
+    call(run, isRead).reply.raw = ''
+  },
+  '50 two events of a debit have one sequence': (run) => {
+    const post = completedPost(run)
+    post.raw = post.raw.replace(/"sequence":\d/, '"sequence":2')
+  },
   '50 two events have one id': (run) => {
     const [first, second] = run.posts
     Object.assign(second.headers, { 'x-svc-event-id': first.headers['x-svc-event-id'] })
@@ -259,6 +271,8 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
   '57 a provider has another limit': (run) =>
     append(run, itemOf(run, { entity: 'provider', id: 'amber' }), { dailyLimit: 1 }),
+  '57 a webhook is owed only later events': (run) =>
+    append(run, itemOf(run, { entity: 'webhook' }), { since: '2026-11-20T12:00:00.000Z' }),
   '57 a revoked credential is accepted': (run) =>
     operate(run, 'credential', 'revoke', { token: charges(run)[0].token }),
   '57 a disabled provider charges': (run) =>
@@ -406,11 +420,28 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const { pk } = before.find(({ phone }: Item) => phones.includes(phone))
     after.find((item: Item) => item.pk === pk).narration = 'Rent'
   },
+  '71 an item of an erased debit has a text': ({ erasures }) => {
+    const [{ after, before, phones }] = erasures
+    const { pk } = before.find(({ phone }: Item) => phones.includes(phone))
+    after.find((item: Item) => item.pk === pk).failure = 'Ama died'
+  },
   '71 an erasure changes an amount': ({ erasures }) => {
     erasures[0].after.find(({ entity }: Item) => entity === 'debit').amount += 1
   },
+  '59 a debit no longer waits for its bank, but was not sent': (run) => {
+    const before = { pk: 'WAITING#HBA', sk: 'A', entity: 'waiting', reference: 'A' }
+    run.changes.push({ ...run.changes.at(-1), before, after: undefined })
+  },
   '72 a payout is made before the release': (run) =>
     operate(run, 'restore', 'begin', { generation: '2' }),
+  '72 a release holds another provider again': (run) => {
+    const before = { pk: 'RESTORE', sk: 'RESTORE', generation: 2, released: ['amber'] }
+    run.changes.push({ ...run.changes.at(-1), before, after: { ...before, released: ['birch'] } })
+  },
+  '73 a function replies before a write ends': ({ invocations }) => {
+    const finished = [...invocations.values()].find(({ isFinished }: Any) => isFinished)
+    finished.late = ['PutCommand']
+  },
 }
 
 const completedDelivery = (run: Run) =>
@@ -478,7 +509,10 @@ const messages: Record<string, string> = {
   '64 a debit waits after an outage': 'still waits 100000 ms after HBA has replied again',
   '71 an item has the number of an erased customer': 'has the number of an erased customer',
   '71 an erased debit has its narration': 'has the narration of an erased customer',
+  '71 an item of an erased debit has a text': 'has the "failure":"Ama died of an erased customer',
   '71 an erasure changes an amount': 'has other figures',
+  '59 a debit no longer waits for its bank, but was not sent': 'no longer waits, but was not sent',
+  '72 a release holds another provider again': 'is held again',
   '46 a call about many takes effect without an approval':
     'about many debits took effect without an approval',
 }
