@@ -19,6 +19,8 @@ const USUAL = [/^its payout failed and was not retried$/, /^has debits of .*, ab
 const AFTER_FAULTS = /^took [0-9]+ s$/
 /** The reconciliation compares times of two clocks, with a tolerance of a minute. */
 const FAR_CLOCKS = /, but was reversed before$/
+/** A refund that has begun waits for the connector that an operator has removed from its bank. */
+const UNDERWAY = /^has a refund that is processing /
 
 /** The sweep needs this long to repair what faults left. */
 const REPAIR_MS = 6 * HOUR_MS
@@ -27,14 +29,20 @@ const correctSince = ({ isHealthy, startedAt, healedAt }: RunSetup): number =>
   isHealthy ? startedAt : Math.ceil((healedAt + REPAIR_MS) / DAY_MS) * DAY_MS
 
 /** Returns the differences that a correct world does not have. */
-const differencesIn = (findings: unknown, { setup, operatorCalls }: ObservationIndex) => {
-  const { isHealthy, skew } = setup
+const differencesIn = (findings: unknown, index: ObservationIndex) => {
+  const { setup, operatorCalls, refunds, timeline } = index
+  const { isHealthy, skew, healedAt, endedAt } = setup
+  const isDisconnected = (reference: string): boolean => {
+    const bank = refunds.get(reference)?.item.bank ?? ''
+    return timeline.during('connectorUrl', bank, healedAt, endedAt).includes(undefined)
+  }
   // A restore holds timeouts until the release.
   const isPrompt = isHealthy && !restoreOf(operatorCalls)
   return (Array.isArray(findings) ? (findings as Finding[]) : [])
     .flatMap(({ number, examples }) => examples.map((example) => ({ number, ...example })))
     .filter(
-      ({ difference }) =>
+      ({ subject, difference }) =>
+        !(UNDERWAY.test(difference) && isDisconnected(subject)) &&
         !USUAL.some((pattern) => pattern.test(difference)) &&
         (isPrompt || !AFTER_FAULTS.test(difference)) &&
         (2 * skew < MINUTE_MS || !FAR_CLOCKS.test(difference)),
