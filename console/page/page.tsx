@@ -22,12 +22,17 @@ import { DeliveryDrawer } from './screens/webhooks.tsx'
 import { type ScreenRow, screenGroups, screens } from './screens.ts'
 import { searchLink } from './search.ts'
 
+let searches = 0
+
 const find = async (text: string): Promise<void> => {
+  searches += 1
+  const own = searches
   const [providers, banks] = await Promise.all([
     mayUse('provider') ? operate('provider', 'list', {}) : [],
     mayUse('bank') ? operate('bank', 'list', {}) : [],
   ])
-  location.assign(searchLink(text, { providers, banks }))
+  // A slow search must not replace a later one.
+  if (own === searches) location.assign(searchLink(text, { providers, banks }))
 }
 
 /** Finds an object by any of its names. `/` and Ctrl-K lead here. */

@@ -11,11 +11,15 @@ const service = useService()
 const openStage = useStage(service)
 const { open, openScreen, problemsAtEnd } = useConsole(service)
 
-/** Holds the calls whose body has a text. @returns what lets them continue */
-const hold = async (page: Page, text: string): Promise<() => void> => {
+/** Holds the calls whose body has a text, or the first ones. @returns what lets them continue */
+const hold = async (page: Page, text: string, most = Infinity): Promise<() => void> => {
   const { promise, resolve } = Promise.withResolvers<void>()
+  let count = 0
   await page.route('**/console/operator', async (route) => {
-    if (route.request().postData()?.includes(text)) await promise
+    if (route.request().postData()?.includes(text)) {
+      count += 1
+      if (count <= most) await promise
+    }
     // A page that has left the screen does not wait for the reply.
     await route.continue().catch(() => undefined)
   })
@@ -55,6 +59,27 @@ test('a filter shows none of the rows before it, and a late reply replaces no ne
   expect(await rows.filter({ hasText: others }).count()).toBe(0)
   await page.getByLabel('Provider').selectOption('other')
   await rows.filter({ hasText: others }).waitFor()
+})
+
+test('a slow search does not replace a later one', async () => {
+  const page = await openScreen('nothing')
+  await page.getByText('This screen does not exist').waitFor()
+  const search = async (text: string): Promise<void> => {
+    await page.getByRole('searchbox', { name: 'Search' }).fill(text)
+    await page.keyboard.press('Enter')
+  }
+  const text = '"noun":"provider"'
+  const release = await hold(page, text, 1)
+  const held = page.waitForRequest((request) => request.postData()?.includes(text) === true)
+  await search('EARLIER-1')
+  const request = await held
+  await search('LATER-1')
+  await page.waitForURL(/LATER-1/)
+  release()
+  await request.response()
+  // The search reads the reply, and would follow it, before this reply.
+  await page.evaluate(() => fetch('/console/settings').then((reply) => reply.text()))
+  expect(page.url()).toContain('LATER-1')
 })
 
 test('a screen that is left ends its calls, so that the next one does not wait for them', async () => {
