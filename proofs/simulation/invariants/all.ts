@@ -8,6 +8,7 @@ import * as books from './books.ts'
 import * as debits from './debits.ts'
 import * as decisions from './decisions.ts'
 import * as deliveries from './deliveries.ts'
+import * as erasures from './erasures.ts'
 import * as events from './events.ts'
 import * as limits from './limits.ts'
 import * as metrics from './metrics.ts'
@@ -23,7 +24,8 @@ import * as tenancy from './tenancy.ts'
 
 const parts = [
   ...[attempts, bankPosts, bankReports, banks, batches, books, debits, decisions, deliveries],
-  ...[events, limits, metrics, net, operations, outcomes, payouts, settings, sweeps, tenancy],
+  ...[erasures, events, limits, metrics, net, operations, outcomes, payouts, settings, sweeps],
+  tenancy,
 ]
 
 const rows = parts.flatMap(({ checks }) => Object.entries(checks))

@@ -1,5 +1,4 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
-import type { Facts } from '../../../shared/domain/debits/debit.ts'
 import type { Options, RunSetup } from '../engine/observations.ts'
 import { releaseOf, restoreOf } from './calls.ts'
 import type { ObservationIndex } from './observation-index.ts'
@@ -7,7 +6,7 @@ import { isRefusal } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOf } from './time-and-money.ts'
 
-/** Reconciliations, seals, erasures, restores and rollouts. */
+/** Reconciliations, seals, restores and rollouts. */
 
 type Finding = { number: number; examples: readonly { subject: string; difference: string }[] }
 
@@ -126,74 +125,6 @@ const sealedDaysVerify: Check = ({ setup, operatorCalls }, report) => {
   }
 }
 
-/** Whether a fact of a debit stays after an erasure. */
-const STAYS: Readonly<Record<Exclude<keyof Facts, 'uuid'>, boolean>> = {
-  ...{ reference: true, provider: true, providerName: true, partnerReference: true, bank: true },
-  ...{ amount: true, countedOn: true, phone: false, narration: false, metadata: false },
-}
-const factsThat = (stay: boolean): string[] =>
-  Object.entries(STAYS).flatMap(([name, stays]) => (stays === stay ? name : []))
-
-/** The items with money, and their figures, which work after an erasure does not change. */
-const FIGURES: Readonly<Record<string, readonly string[]>> = {
-  debit: [...factsThat(true), 'settledIn', 'adjustedIn'],
-  batch: ['totals'],
-  lines: ['debits', 'adjustments'],
-  refund: ['amount', 'uuid', 'origin'],
-  exception: ['amount', 'kind'],
-  ledger: ['balances'],
-  'ledger-page': ['balances'],
-}
-
-/** What callers, banks, receivers and operators wrote about a debit. */
-const TEXTS =
-  /"(?:accountNumber|customerName|details|failure|note|reason|report|responseBody)":"[^"]+/g
-
-type Move = { type: unknown; at: unknown; set?: { fee?: unknown; bankReference?: unknown } }
-
-const figuresOf = (item: Item | undefined): string =>
-  JSON.stringify(FIGURES[String(item?.entity)]?.map((name) => item?.[name]))
-
-const movesOf = (item: Item | undefined): string[] =>
-  ((item?.history as Move[] | undefined) ?? []).map(({ type, at, set }) =>
-    JSON.stringify([type, at, set?.fee, set?.bankReference]),
-  )
-
-/** Operators may reverse an erased debit. */
-const hasFigures = (item: Item, later: Item | undefined): boolean => {
-  const moves = movesOf(later)
-  return (
-    figuresOf(item) === figuresOf(later) &&
-    movesOf(item).every((move, index) => move === moves[index])
-  )
-}
-
-const keyOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
-
-/** After an erasure (docs/compliance.md#personal-data), no item has the number of a customer, and no debit its texts. */
-const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
-  for (const { at, phones, before, after } of erasures) {
-    for (const item of after.filter(({ expiresAt = at }) => Number(expiresAt) * 1000 >= at)) {
-      const text = JSON.stringify(item)
-      // Accounts have the number without its plus.
-      if (phones.some((phone) => text.includes(phone.slice(1))))
-        report(keyOf(item), 'has the number of an erased customer')
-    }
-    const left = new Map(after.map((item) => [keyOf(item), item]))
-    for (const item of before.filter(({ entity }) => String(entity) in FIGURES))
-      if (!hasFigures(item, left.get(keyOf(item)))) report(keyOf(item), 'has other figures')
-    const erased = before.filter(({ phone }) => phones.includes(String(phone)))
-    const ofErased = Map.groupBy(after, ({ pk }) => pk)
-    for (const item of erased.flatMap(({ pk }) => ofErased.get(pk) ?? [])) {
-      const facts = item.entity === 'debit' ? factsThat(false) : []
-      const kept = facts.filter((name) => item[name] !== undefined)
-      const texts = JSON.stringify(item).match(TEXTS) ?? []
-      if (kept.length + texts.length > 0)
-        report(keyOf(item), `has the ${[...kept, ...texts]} of an erased customer`)
-    }
-  }
-}
-
 const releasedIn = (item: Item | undefined) => (item?.released ?? []) as string[]
 
 /** After a restore, the timeouts, payouts and refunds of a provider wait for its release, which lasts. */
@@ -241,7 +172,7 @@ const unknownMembersStay: Check = ({ observations: { changes } }, report) => {
     const isEnded = before?.entity === 'recovery' && before.status === 'done'
     const isLost = before && after && 'addedLater' in before && !('addedLater' in after) && !isEnded
     if (isLost && by && !REPLACED.has(after.entity))
-      report(keyOf(after), `loses a member of a later release by ${by.name}`)
+      report(`${after.pk} ${after.sk}`, `loses a member of a later release by ${by.name}`)
   }
 }
 
@@ -250,6 +181,5 @@ export const checks: Checks = {
   51: [nightlyReconciliationsEnd],
   67: [unknownMembersStay],
   70: [sealedDaysVerify],
-  71: [erasuresKeepFigures],
   72: [restoresHold],
 }

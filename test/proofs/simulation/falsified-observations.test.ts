@@ -423,7 +423,8 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '71 an item of an erased debit has a text': ({ erasures }) => {
     const [{ after, before, phones }] = erasures
     const { pk } = before.find(({ phone }: Item) => phones.includes(phone))
-    after.find((item: Item) => item.pk === pk).failure = 'Ama died'
+    for (const items of [before, after])
+      items.find((item: Item) => item.pk === pk).failure = 'Ama died'
   },
   '71 an erasure changes an amount': ({ erasures }) => {
     erasures[0].after.find(({ entity }: Item) => entity === 'debit').amount += 1
