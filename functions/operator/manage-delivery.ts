@@ -36,22 +36,18 @@ const eventKey = ({ reference, n }: { reference: string; n: number }): string =>
 export const manageDelivery = operatorHandler(noun, {
   list: async ({ reference, ...options }) => {
     const { provider, status, limit } = options
-    const hasStatus = (delivery: Delivery) => status === undefined || delivery.status === status
+    const isListed = ({ delivery }: { delivery: Delivery }) =>
+      delivery.status === (status ?? delivery.status) &&
+      delivery.provider === (provider ?? delivery.provider)
     if (reference) {
-      return (await readLog(reference))
-        .filter(
-          ({ delivery }) =>
-            hasStatus(delivery) && delivery.provider === (provider ?? delivery.provider),
-        )
-        .slice(0, limit)
-        .map(deliveryWithAttempts)
+      return (await readLog(reference)).filter(isListed).slice(0, limit).map(deliveryWithAttempts)
     }
     if (!provider) return noSuch('provider')
     return pageOf('delivery list', options, {
       read: ({ before }) => deliveryPages(provider, before),
       keyOf: ({ key }) => key,
       viewOf: ({ delivery }) => deliveryView(delivery),
-      matches: ({ delivery }) => hasStatus(delivery),
+      matches: isListed,
     })
   },
   show: async ({ id }) => {

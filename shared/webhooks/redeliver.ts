@@ -6,6 +6,7 @@ import {
   redeliver,
 } from '../domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
+import { webhookDisabled } from '../domain/webhooks/health.ts'
 import type { Runtime } from '../runtime.ts'
 import { optimistically } from '../store/optimistic.ts'
 import { findDelivery, replaceDelivery } from '../store/webhooks/deliveries.ts'
@@ -22,11 +23,7 @@ export const requestRedelivery = async (event: ProviderEvent, runtime: Pick<Runt
   const [webhook, health] = await Promise.all([findWebhookSettings(provider), findHealth(provider)])
   if (!webhook) return new Refusal(4404)
   if (!isSubscribed(webhook, event.type)) return new Refusal(4403)
-  if (health.disabledAt) {
-    return new Refusal(1409, {
-      details: 'the webhook is disabled until a ping succeeds or an operator enables it',
-    })
-  }
+  if (health.disabledAt) return webhookDisabled()
   return optimistically(`The delivery of event ${n} of ${reference}`, async () => {
     const current = await findDelivery(reference, n)
     const at = runtime.now()

@@ -3,6 +3,7 @@ import { Refusal } from '../../../shared/domain/refusal.ts'
 import { pingAttempt } from '../../../shared/domain/webhooks/attempt.ts'
 import { redeliver } from '../../../shared/domain/webhooks/delivery.ts'
 import { DELIVERY_ID, deliveryId } from '../../../shared/domain/webhooks/event.ts'
+import { webhookDisabled } from '../../../shared/domain/webhooks/health.ts'
 import * as delivery from '../../../shared/views/delivery.ts'
 import { Quantity } from '../../../shared/views/fields.ts'
 import { eventSchema, webhookPayload } from '../../../shared/views/webhook-payload.ts'
@@ -10,10 +11,6 @@ import * as examples from '../example-debit.ts'
 import { type Descriptions, invalidCursor, referenceParameter } from './described.ts'
 
 const DeliveryId = pipe(string(), regex(DELIVERY_ID))
-
-const webhookDisabled = new Refusal(1409, {
-  details: 'the webhook is disabled until a ping succeeds or an operator enables it',
-})
 
 export const events = {
   'list-deliveries': {
@@ -46,7 +43,7 @@ export const events = {
         schema: DeliveryId,
       },
     },
-    refusals: [new Refusal(4403), new Refusal(4404), webhookDisabled],
+    refusals: [new Refusal(4403), new Refusal(4404), webhookDisabled()],
     data: delivery.deliverySchema(),
     example: {
       data: delivery.deliveryView(redeliver(examples.delivered, examples.secondsLater(60))),

@@ -1,3 +1,4 @@
+import { Refusal } from '../refusal.ts'
 import { DAY_MS, HOUR_MS } from '../time.ts'
 /** The health of a webhook (docs/api.md#webhook-health). It is written when it changes, not at each attempt. */
 export type WebhookHealth = {
@@ -92,3 +93,9 @@ export const renewed = (health: WebhookHealth): WebhookHealth => {
   const { failingSince, goneSince, slowSince, disabledAt, recoveredAt, ...kept } = health
   return kept
 }
+
+/** The refusal of a redelivery to a disabled webhook. */
+export const webhookDisabled = (): Refusal =>
+  new Refusal(1409, {
+    details: 'the webhook is disabled until a ping succeeds or an operator enables it',
+  })
