@@ -69,12 +69,12 @@ const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
       if (!hasFigures(item, left.get(keyOf(item)))) report(keyOf(item), 'has other figures')
     const erased = before.filter(({ phone }) => phones.includes(String(phone)))
     const ofErased = Map.groupBy(after, ({ pk }) => pk)
-    const earlier = new Map(before.map((item) => [keyOf(item), JSON.stringify(item)]))
+    const earlier = new Map(before.map((item) => [keyOf(item), item]))
     for (const item of erased.flatMap(({ pk }) => ofErased.get(pk) ?? [])) {
       const facts = item.entity === 'debit' ? factsThat(false) : []
       const kept = facts.filter((name) => item[name] !== undefined)
       // A reversal of an erased debit has new ones.
-      const had = earlier.get(keyOf(item))
+      const had = JSON.stringify(earlier.get(keyOf(item)))
       const texts =
         JSON.stringify(item)
           .match(TEXTS)
