@@ -9,7 +9,7 @@ import { useService } from '../support/running-service.ts'
 
 /** The sandbox bank behaves as an operator chose (docs/testing.md#bank-behaviour). */
 
-// An outcome comes after three seconds. The timeouts stay longer than a busy machine needs.
+// The timeouts stay longer than a busy machine needs.
 const service = useService({ timeScale: 10 })
 afterEach(() => behave('normal'))
 
@@ -18,9 +18,16 @@ const behave = (as: string, options = {}) =>
 const charge = () => service.charge({ bank_identifier: 'ECO' })
 const payee = (id: string) => createPayee(service, id, settlementAccount('2441007001', 'ECO'))
 
+/** Completes a debit: its outcome follows after three seconds. */
+const completed = async (bank_identifier = 'ECO') => {
+  const charged = await service.chargeUntil('processing', { bank_identifier })
+  await service.pass(3)
+  await service.until(charged.reference, 'completed')
+  return charged
+}
+
 const reversed = async () => {
-  const fields = { bank_identifier: 'ECO' }
-  const { reference } = await service.chargeUntil('completed', fields)
+  const { reference } = await completed()
   return async () => {
     await service.call('debit', 'reverse', { reference, reason: 'Dispute' })
     return reference
@@ -30,9 +37,10 @@ const reversed = async () => {
 test('a bank that is down gets its debits when it is up again, and other banks are not delayed', async () => {
   expect(await behave('down')).toMatchObject({ behaviour: { as: 'down', code: null, until: null } })
   const { reference } = await charge()
-  await service.chargeUntil('completed', { bank_identifier: 'GCB' })
+  await completed('GCB')
   expect((await service.show(reference)).status).toBe('pending')
   await behave('normal')
+  await service.pass(12)
   await service.until(reference, 'completed')
 })
 
@@ -95,6 +103,7 @@ test('a payout and a refund are retried while the bank is down', async () => {
   const refund = async () => (await service.show(reference)).refund.status
   await eventually(async () => expect(await refund()).toBe('processing'))
   await behave('normal')
+  await service.pass(12)
   await eventually(async () => expect(await refund()).toBe('completed'))
 })
 
@@ -111,7 +120,7 @@ test('a behaviour is shown with its end and recorded', async () => {
 
 test('a behaviour ends after its duration', async () => {
   await behave('rejecting', { for: '1s' })
+  await service.pass(1)
   await eventually(async () => expect(await shown()).toBeNull())
-  const { reference } = await charge()
-  await service.until(reference, 'completed')
+  await completed()
 })

@@ -184,6 +184,10 @@ export const useService = ({
         if (secondsAhead > 0) vi.useRealTimers()
       }
     },
+    /** Moves the clock, unless functions run in other processes: there, a test waits as long. */
+    pass: async (seconds: number) => {
+      if (!isBundled) await running().control.clock.advance(seconds * 1000)
+    },
     get: (path: string, credential = 'sk_sandbox_demo') => send('GET', path, { credential }),
     report,
     show,
