@@ -1,0 +1,47 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+import { stageNamed } from '../../infra/definitions/stages.ts'
+import { ringsOf } from '../support/cloudwatch/alarms.ts'
+import { banks } from '../support/cloudwatch/incidents.ts'
+import { type Random, STAGE, samplesOf } from '../support/cloudwatch/traffic.ts'
+import { templatesOf } from '../support/templates.ts'
+
+/** Plays weeks without an incident on the alarms that are deployed. */
+
+beforeEach(() => {
+  vi.stubEnv('METRICS_DISABLED', 'false')
+})
+
+const { all } = templatesOf(stageNamed('production'))
+
+const HOUR = 60
+const DAY = 24 * HOUR
+const TEN = DAY + 10 * HOUR
+
+/** Draws from a seeded sequence (mulberry32). */
+const drawn = (seed: number): Random => {
+  let state = seed
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+  // A rate below one is one draw; otherwise one for each of n.
+  return (_, n, probability) => {
+    if (n < 1) return next() < n * probability ? 1 : 0
+    return Array.from({ length: n }, next).filter((value) => value < probability).length
+  }
+}
+
+test.each([
+  ['3 charges an hour', 3 / HOUR, 1],
+  ['3 charges an hour, other outcomes', 3 / HOUR, 2],
+  ['20 charges an hour', 20 / HOUR, 3],
+  ['5 charges a minute', 5, 4],
+])('no alarm rings in a week of %s, a fiftieth of them for one bank', (_, rate, seed) => {
+  const span = { from: TEN, before: TEN + 7 * DAY }
+  const traffic = { rate, banks, fault: {}, begins: 0, ends: 0, random: drawn(seed) }
+  const samples = samplesOf(traffic, { from: TEN - HOUR, before: span.before })
+  expect(samples.named('DebitCollection', 'FailureExcess')).toHaveLength(Object.keys(banks).length)
+  expect(ringsOf(all, samples, span, `${STAGE}-`)).toEqual([])
+})
