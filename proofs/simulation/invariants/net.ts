@@ -115,9 +115,12 @@ const timersOf = (reference: string): string[] => {
   return [`${uuid}-approval`, `${uuid}-processing`]
 }
 
-/** A pause of the stream, or a batch that fails for minutes, delays all records of a shard. */
+/**
+ * A pause of the stream, or a batch that fails for minutes, delays all records of a shard; one of an operator's
+ * call delays all batches that it pays.
+ */
 const PAUSE_MS = 30 * MINUTE_MS
-const PAUSES = /^(?:shard|relay .*)$/
+const PAUSES = /^(?:shard|relay .*|manage-settlement .*)$/
 type Names = ReadonlySet<Strike['name']>
 const LASTING: Names = new Set([
   ...(['record late', 'hot shard', 'queue outage', 'table outage'] as const),

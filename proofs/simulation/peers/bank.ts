@@ -25,7 +25,7 @@ type Deps = Engine & {
   onAccepted: (body: Record<string, unknown>) => void
   onPayment: () => PaymentResult
   onRefund: () => PaymentResult
-  onQuery: () => PaymentResult
+  onQuery: (queries: number) => PaymentResult
   /** Whether it acts on a key once, as docs/bank-protocol.md requires. */
   isIdempotent: boolean
   isOut: () => boolean
@@ -129,7 +129,7 @@ const newRecords = (deps: Deps) => {
   const resultOf = (key: string): BankResult => {
     const first = known.get(key)
     if (first?.verdict !== 'underway') return first?.verdict ?? 'nothing'
-    const verdict = deps.onQuery()
+    const verdict = deps.onQuery(deps.queries.filter(({ uuid }) => uuid === key).length)
     for (const one of bankPosts) if (one.idempotencyKey === key) one.verdict = verdict
     if (verdict === 'paid') pay(first)
     return verdict

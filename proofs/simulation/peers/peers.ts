@@ -20,6 +20,8 @@ type Deps = Engine & {
 }
 
 const DOWNS = 3
+/** The queries after which a bank ends a payment, if it ends any. */
+const QUERIES_MAX = 10
 
 const receivers = (deps: Deps): [string, Peer][] => {
   const { random, scenario } = deps
@@ -62,7 +64,12 @@ const banks = (deps: Deps): [string, Peer][] => {
     !scenario.changes.some(({ verb }) => verb === 'connector remove')
   const final = scenario.endings.filter((one) => one !== 'underway')
   const ending = inTurn(isLate || final.length === 0 ? final : scenario.endings)
-  const onQuery = () => (isLate && faults.strikes('bank pays late') ? 'underway' : ending())
+  // In turn, a payment of several could have every turn without an end.
+  const end = inTurn(final)
+  const onQuery = (queries: number): PaymentResult => {
+    if (isLate && faults.strikes('bank pays late')) return 'underway'
+    return queries < QUERIES_MAX || final.length === 0 ? ending() : end()
+  }
   return bankNames.flatMap((id) => {
     const bank = newBank({
       ...deps,
