@@ -19,9 +19,8 @@ import { batch, line } from './report/one-batch.ts'
 const NIGHT = new Date('2026-11-22T00:30:00.000Z')
 const date = dayOf(NIGHT)
 const { provider } = batch()
-const BATCHES = process.env.LONG === 'true' ? 5 : 2
+const [BATCHES, LINES_PER_BATCH] = process.env.LONG === 'true' ? [5, 200_000] : [2, 100_000]
 const LANES = 8
-const LINES_PER_BATCH = 200_000
 const LINES = BATCHES * LINES_PER_BATCH
 const MEGABYTE = 2 ** 20
 

@@ -92,7 +92,7 @@ const runMutants = async (): Promise<End[]> => {
   return ends
 }
 
-const { by } = await runCopy(CLEAN_RUNS)
+const { by } = await runCopy(Math.min(CLEAN_RUNS, runsMax))
 if (by === 'nothing') {
   printRow('mutant', 'caught by', 'after', 'seconds')
   const ends = await runMutants()

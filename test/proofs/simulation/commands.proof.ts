@@ -126,7 +126,7 @@ test('the command names the invariants that catch each mutant and removes its co
   const names = ['signature-in-capitals', 'limit-returned-to-the-wrong-day']
   const only = names.flatMap((name) => ['--only', name])
   const options = { env: { ...process.env, TMPDIR } }
-  const { code, out } = await runWith(options, 'mutants/main', '--lifecycles', '1000', ...only)
+  const { code, out } = await runWith(options, 'mutants/main', '--lifecycles', '200', ...only)
   expect(out).toMatch(/^limit-returned-to-the-wrong-day +.*\b20\b/m)
   expect(out).toMatch(/^signature-in-capitals +.*\b18\b/m)
   expect(out).toMatch(/\n2 of 2 caught \(100 %\)\n$/)
