@@ -34,29 +34,30 @@ const isLike = (text: string, pattern: string): boolean => {
 }
 
 const allows = (allowed: Permission, required: Permission): boolean =>
-  allowed.action === required.action &&
   isLike(required.resource, allowed.resource) &&
   (allowed.key === undefined || (required.key !== undefined && isLike(required.key, allowed.key)))
 
-/** Returns the permission with the longest, so most specific, key that allows the call. */
-const narrowest = (allowed: readonly Permission[], required: Permission): Permission | undefined =>
-  allowed
-    .filter((permission) => allows(permission, required))
-    .toSorted((a, b) => (b.key ?? '').length - (a.key ?? '').length)[0]
+type Role = Map<string, Permission[]>
 
-const roles = new Map<FunctionName, Permission[]>()
+const roles = new Map<FunctionName, Role>()
 
-const permissionsOf = (name: FunctionName): Permission[] => {
-  const permissions = roles.get(name) ?? permissionsIn(codeStatements(name))
-  roles.set(name, permissions)
-  return permissions
+/** Returns the permissions of a function by action, those with the longest, so most specific, key first. */
+const roleOf = (name: FunctionName): Role => {
+  const role = roles.get(name) ?? Map.groupBy(bySpecificity(name), ({ action }) => action)
+  roles.set(name, role)
+  return role
 }
+
+const bySpecificity = (name: FunctionName): Permission[] =>
+  permissionsIn(codeStatements(name)).sort((a, b) => (b.key ?? '').length - (a.key ?? '').length)
 
 /** Publishes the checks of the call; returns an error when a permission is missing. */
 export const authorize = (name: FunctionName, command: SdkCommand): Error | undefined => {
   const checks = requiredPermissions(command).map((required) => ({
     required,
-    allowedBy: narrowest(permissionsOf(name), required),
+    allowedBy: roleOf(name)
+      .get(required.action)
+      ?.find((one) => allows(one, required)),
   }))
   authorizationEvents.publish({
     name,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
-import { setTimeout as pause } from 'node:timers/promises'
+import { clearTimeout, setTimeout } from 'node:timers'
 import type { Context, DynamoDBRecord } from 'aws-lambda'
 import type { FunctionName } from '../infra/definitions/function-permissions.ts'
 import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
@@ -66,10 +66,9 @@ const contextFor = ({ name, timeoutSeconds, memoryMegabytes }: FunctionRow): Con
   }
 }
 
-const timeOut = async ({ name, timeoutSeconds }: FunctionRow, signal: AbortSignal) => {
-  await pause(timeoutSeconds * 1000, undefined, { signal })
+const timedOut = ({ name, timeoutSeconds }: FunctionRow): Error => {
   const error = new Error(`${name}: task timed out after ${timeoutSeconds} seconds`)
-  throw Object.assign(error, { name: 'Sandbox.Timedout' })
+  return Object.assign(error, { name: 'Sandbox.Timedout' })
 }
 
 export type Load = (row: FunctionRow) => Promise<{ handler: LambdaHandler }>
@@ -98,17 +97,18 @@ export const loadFunctions = async (
       if (!loaded) throw new Error(`Function ${name} does not exist`)
       if (payloadBytes(event) > REQUEST_MAX_BYTES) throw new RequestTooLarge()
       const { row, handler } = loaded
-      const done = new AbortController()
+      const timeout = Promise.withResolvers<never>()
+      const timer = setTimeout(() => timeout.reject(timedOut(row)), row.timeoutSeconds * 1000)
       const startedAt = performance.now()
       try {
         const response = await Promise.race([
           actingAs(row.name, () => handler(event, contextFor(row))),
-          timeOut(row, done.signal),
+          timeout.promise,
         ])
         if (payloadBytes(response) > RESPONSE_MAX_BYTES) throw new ResponseTooLarge()
         return response
       } finally {
-        done.abort()
+        clearTimeout(timer)
         const milliseconds = performance.now() - startedAt
         invocations.publish({ name: row.name, milliseconds } satisfies InvocationEvent)
       }
