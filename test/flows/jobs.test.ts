@@ -206,6 +206,7 @@ testInProcess(
   async () => {
     refuseException()
     const reference = await expireOvertaken(() => service.runJob('sweep'))
+    await service.pass(5)
     await eventually(() => expectLateCompletion(reference))
   },
 )
@@ -245,6 +246,7 @@ testInProcess('a timeout that the sweep sent is repeated if it cannot be stored'
   })
   onTestFinished(() => refuseCalls(() => undefined))
   await service.runJob('sweep')
+  await service.pass(5)
   const { history } = await service.until(reference, 'failed')
   expect(isRefused).toBe(true)
   expect(history.at(-1).by).toBe('job:expire-debit')

@@ -203,6 +203,7 @@ describe('while the sealing key is lost', () => {
       secret = rotated.secret
       await service.call('connector', 'set', { bank: 'HTB', 'connector-secret': bank.secret })
       await service.call('provider', 'update', { provider: 'signed', 'request-secret': RS })
+      await service.pass(5)
       const [event] = await subscribers.receiver.events(reference, 1)
       expect(verifies(event as Received, secret)).toBe(true)
       await eventually(() => expect(bank.made).toContain(uuid))

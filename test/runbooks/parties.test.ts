@@ -62,6 +62,7 @@ const failing = async (id: string, days: number) => {
 
 /** Checks that each missed debit has its three events, each received once. */
 const expectDelivered = async ({ missed, arrived }: Awaited<ReturnType<typeof failing>>) => {
+  await service.pass(5)
   await eventually(async () => {
     for (const reference of missed) {
       const deliveries = await service.call('delivery', 'list', { reference })

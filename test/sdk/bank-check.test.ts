@@ -270,15 +270,6 @@ test.each<[string, Fault, string, string]>([
   expect(problems[`submission-${name}`]).toContain(`expected ${problem}`)
 })
 
-test('a bank that replies late once fails only the case `reply-times`', async () => {
-  const { problems } = await check({ handle: beSlowOnce() }, ['submission'])
-  expect(problems).toEqual({
-    'reply-times': expect.stringMatching(
-      /^expected each reply within 2 s, got \w+ .+ after 2\.\d s$/,
-    ),
-  })
-})
-
 test('a bank that does not reply fails one case, and the check stops', async () => {
   const { names, problems } = await resultsOf('http://127.0.0.1:1/debits')
   expect(names).toEqual(['reachable'])
@@ -343,7 +334,16 @@ test.each<[string, Fault, Record<string, string>]>([
   expect(problems).toEqual(Object.fromEntries(named))
 })
 
-test('a late account fails the case `reply-times`', async () => {
+test.concurrent('a bank that replies late once fails only the case `reply-times`', async () => {
+  const { problems } = await check({ handle: beSlowOnce() }, ['submission'])
+  expect(problems).toEqual({
+    'reply-times': expect.stringMatching(
+      /^expected each reply within 2 s, got \w+ .+ after 2\.\d s$/,
+    ),
+  })
+})
+
+test.concurrent('a late account fails the case `reply-times`', async () => {
   const { problems } = await check({ onAccount, handle: accountsBy(beSlowOnce()) }, [], PHONE)
   expect(problems).toEqual({ 'reply-times': expect.stringContaining('got GET /accounts after 2.') })
 })

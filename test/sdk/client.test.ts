@@ -42,7 +42,7 @@ const { scenarios }: { scenarios: { name: string; client?: object; steps: Step[]
 )
 
 for (const { name, client: settings = { api_key: 'sk_sandbox_other' }, steps } of scenarios) {
-  test(name, async () => {
+  test.concurrent(name, async () => {
     const first = order()
     const run = { id: first.partnerReference, address: service.sandbox().address }
     const known: Record<string, unknown> = { run }
@@ -80,7 +80,7 @@ test.each(['return', 'reject'])(
   },
 )
 
-test('a wait ends after its timeout with the last state', async () => {
+test.concurrent('a wait ends after its timeout with the last state', async () => {
   const { reference } = await client().charge(order({ phoneNumber: SILENT }))
   const waited = client().waitFor(reference, { timeout: 1_500 })
   await expect(waited).rejects.toMatchObject({
@@ -89,7 +89,7 @@ test('a wait ends after its timeout with the last state', async () => {
   })
 })
 
-test('a wait ends when its signal aborts', async () => {
+test.concurrent('a wait ends when its signal aborts', async () => {
   const { reference } = await client().charge(order({ phoneNumber: SILENT }))
   const signal = AbortSignal.timeout(100)
   await expect(client().waitFor(reference, { signal })).rejects.toMatchObject({
@@ -97,7 +97,7 @@ test('a wait ends when its signal aborts', async () => {
   })
 })
 
-test('the waits for twenty debits at once stay within the rate limits', async () => {
+test.concurrent('the waits for twenty debits at once stay within the rate limits', async () => {
   const debits = client({ maxRetries: 0 })
   const references = await Promise.all(
     Array.from({ length: 20 }, async () => (await debits.charge(order())).reference),
