@@ -5,7 +5,7 @@ import { type Day, dayAfter } from '../domain/time.ts'
 import { ListPage } from './handler.ts'
 
 /** Days, and the key where a page begins: the keys of a list begin with the day of their row. */
-export type PageSpan = { from: string; before: string }
+type PageSpan = { from: string; before: string }
 
 /** The options of a list of rows in the order of time. */
 type PageOptions = {

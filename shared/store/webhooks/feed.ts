@@ -166,7 +166,7 @@ export const listFeed = async (
 /** A tenth of a megabyte: enough to skip expired pages, and cheap to read. */
 const QUERY_PAGES = 100
 
-export type ListedEvent = { key: string; entry: FeedEntry }
+type ListedEvent = { key: string; entry: FeedEntry }
 
 /** The pages of feeds that one call of {@link listedEvents} reads. */
 const LISTED_AT_ONCE = 4
