@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 
 /** The signed parts of a request (docs/api.md#request-signing). */
-export type SignedParts = {
+type SignedParts = {
   method: string
   /** With the query, as sent. */
   path: string

@@ -1,5 +1,5 @@
 import { endpoint } from '../../shared/api/endpoint.ts'
-import { following, listHash, positionIn } from '../../shared/api/pagination.ts'
+import { fitting, following, listHash, positionIn } from '../../shared/api/pagination.ts'
 import { pageRequest, placeOf } from '../../shared/domain/page.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import { logUnreadable } from '../../shared/log.ts'
@@ -44,21 +44,5 @@ export const listDebitTransactions = endpoint(
     }
   },
 )
-
-/** Maximum bytes of the items in a reply of 4 MB. Lambda rejects a reply over 6 MB. */
-const ITEMS_BYTES_MAX = 3_990_000
-
-/** Returns the bytes of an item in Lambda's payload, which contains the body as a JSON string. */
-const payloadBytes = (item: unknown) => Buffer.byteLength(JSON.stringify(JSON.stringify(item)))
-
-/** Returns the first items that fit into one reply, at least one. */
-const fitting = <T>(items: readonly T[]): readonly T[] => {
-  let bytes = 0
-  const end = items.findIndex((item, index) => {
-    bytes += payloadBytes(item)
-    return index > 0 && bytes > ITEMS_BYTES_MAX
-  })
-  return end < 0 ? items : items.slice(0, end)
-}
 
 export const handler = listDebitTransactions(real)

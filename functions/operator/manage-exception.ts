@@ -1,7 +1,9 @@
 import * as v from 'valibot'
+import { fitting } from '../../shared/api/pagination.ts'
 import {
   type ExceptionKind,
   exceptionStatuses,
+  type ReportException,
   rowOf,
 } from '../../shared/domain/debits/exception.ts'
 import { refundStatuses } from '../../shared/domain/debits/refund.ts'
@@ -81,9 +83,12 @@ const summarize = async (month: Month, now: Date): Promise<RequestsSummary> => {
   return { month, refund: countsOf('refund'), complaint: countsOf('complaint') }
 }
 
+/** Shows the exceptions of a debit, newest first, as many as a reply has room for. */
+const viewAll = (exceptions: ReportException[]) => fitting(exceptions.sort(newestFirst).map(view))
+
 const show = async (reference: Reference) => {
   const exceptions = await findExceptions(reference)
-  return exceptions.length > 0 ? exceptions.sort(newestFirst).map(view) : noSuch('exception')
+  return exceptions.length > 0 ? viewAll(exceptions) : noSuch('exception')
 }
 
 /** Stores the references of the open exceptions that a call selects. */
@@ -209,7 +214,7 @@ export const manageException = operatorHandler(noun, {
       if (exceptions.length === 0) return noSuch('exception')
       if (mixesRequests(exceptions)) return kindIsMissing()
       await resolveAll(exceptions, note, author, runtime)
-      return (await listMatching(reference, kind)).sort(newestFirst).map(view)
+      return viewAll(await listMatching(reference, kind))
     },
     check: async ({ reference }) => (reference ? show(reference) : undefined),
     scope,

@@ -49,7 +49,7 @@ const FAILURES_PER_MINUTE = 30
  * requests count in other scopes, so an attacker cannot block the owner of a key.
  * @returns the refusal, or 429/1453 above the limit (docs/api.md#failed-credentials)
  */
-export const countFailure = async (
+const countFailure = async (
   refusal: Refusal,
   { context, requestContext }: ApiEvent,
 ): Promise<Refusal> => {

@@ -22,7 +22,7 @@ export type Success = {
 }
 
 /** The page of a list, as `meta` shows it (docs/api.md#pages). */
-export type Pagination = {
+type Pagination = {
   current_page?: number
   per_page: number
   total_pages?: number

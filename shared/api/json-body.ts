@@ -46,7 +46,7 @@ type Path = readonly (string | number)[]
 /** The source text of every number in the body. */
 export type NumberTexts = readonly { path: Path; text: string }[]
 
-export type Scanned = { numbers: NumberTexts; reserved: Path | undefined }
+type Scanned = { numbers: NumberTexts; reserved: Path | undefined }
 
 /** Reads the tokens: numbers and reserved keys, or 400/1400. */
 export const scan = (text: string): Scanned | Refusal => {

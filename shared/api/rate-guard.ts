@@ -7,7 +7,7 @@ import type { ApiEvent, Guard, RequestContext } from './context.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
 
 /** Requests per minute in the published scope, and over all references. */
-export type EffectiveLimit = { perMinute: number; total?: number }
+type EffectiveLimit = { perMinute: number; total?: number }
 
 /** Returns the override of a provider or bank, or the published limit. An override scales `total` too. */
 export const effectiveLimit = (

@@ -5,7 +5,7 @@ import { type AuditLine, canonical, parseLine } from './lines.ts'
 
 /** The object of a day, which names its predecessor and the digests of its files. */
 
-export type DayLink = { day: Day; sha256: string }
+type DayLink = { day: Day; sha256: string }
 
 /** The result of a reconciliation, without its examples. */
 export type SealedResult = {

@@ -26,7 +26,7 @@ export const isDifference = ({ result }: DayVerdict): boolean => result !== OK &
 const READS_AT_ONCE = 16
 const DAYS_AT_ONCE = 4
 
-export const daysBetween = (from: Day, to: Day): Day[] => {
+const daysBetween = (from: Day, to: Day): Day[] => {
   const count = Math.round((startOf(to).getTime() - startOf(from).getTime()) / DAY_MS) + 1
   return Array.from({ length: Math.max(count, 0) }, (_, n) => dayAfter(from, n))
 }

@@ -61,7 +61,7 @@ export type ConnectorConfig = ConnectionConfig & {
 }
 
 /** Faults between the service and a bank (docs/api.md#bank-connectors). */
-export type ConnectorCode = Extract<ErrorCode, 2001 | 2002 | 2408 | 2500 | 2502>
+type ConnectorCode = Extract<ErrorCode, 2001 | 2002 | 2408 | 2500 | 2502>
 
 /** An unknown result: SQS redelivers the message. The code is only logged. */
 export class ConnectorFault extends Error {

@@ -11,7 +11,7 @@ import type { CompletedDebit } from '../domain/debits/submission.ts'
 import { formatAmount } from '../domain/money.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
-import { findExceptions, putException } from '../store/debits/exceptions.ts'
+import { findLastExceptions, putException } from '../store/debits/exceptions.ts'
 
 type Rejection = {
   kind: ReportKind
@@ -43,7 +43,7 @@ export const recordRejection = async (
     report: erasedAt ? outcomeIn(report) : report,
     request: undefined,
   })
-  const exception = resolvedIfRepeated(rejected, await findExceptions(reference))
+  const exception = resolvedIfRepeated(rejected, await findLastExceptions(reference))
   await putException(exception)
   log.error('bank report rejected', {
     kind,

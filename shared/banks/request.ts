@@ -102,7 +102,7 @@ const faultOf = (error: unknown, isExpired = false): ConnectorFault => {
   )
 }
 
-export type IdempotentPost = {
+type IdempotentPost = {
   path: '/submissions' | '/settlements' | '/refunds'
   uuid: Uuid
   /** The bank may have received it before. */

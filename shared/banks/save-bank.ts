@@ -38,8 +38,8 @@ type ConnectedBank = { bank: Bank | undefined; connector: ConnectorSettings | un
 type RecordChange = (previous: ConnectedBank, next: ConnectedBank) => readonly Write[]
 
 /**
- * Saves a bank and its connector settings in one transaction, so that neither exists without the
- * other (docs/api.md#bank-connectors).
+ * Saves a bank and its connector settings in one transaction, so that no connector lacks its settings
+ * (docs/api.md#bank-connectors). They stay stored while the bank has another connector.
  */
 export const saveBank = async (
   { identifier, change, options, recordChange = () => [] }: BankChange,
@@ -55,10 +55,10 @@ export const saveBank = async (
     async (stored) => {
       const changed = await applyChange(stored, { identifier, change, options }, newSecret)
       if (changed instanceof Refusal) return changed
-      previous = changed.previous
+      previous = stored?.connector === 'http' ? changed.previous : undefined
       next = changed.next
       settingsWrites =
-        next?.secret !== undefined && next !== previous
+        next?.secret !== undefined && next !== changed.previous
           ? [await connectorWrite(identifier, { ...next, secret: next.secret }, runtime)]
           : []
       return changed.bank

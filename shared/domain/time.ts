@@ -16,10 +16,13 @@ export const fromIso = (text: string | null): Date | null => (text === null ? nu
 
 export const newestFirst = (a: { at: Date }, b: { at: Date }) => b.at.getTime() - a.at.getTime()
 
-/** Also runs for invalid dates: valibot continues after a failed check. The last day has no day after it. */
+/** Years have four digits, also those of later days that are calculated from an option. */
+const isBeforeLastYears = (text: string): boolean => text < '9900'
+
+/** Also runs for invalid dates: valibot continues after a failed check. */
 const isInCalendar = (text: string): boolean => {
   const at = new Date(text)
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text) && text < '9999-12-31'
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text) && isBeforeLastYears(text)
 }
 
 /** A day of the UTC calendar, `YYYY-MM-DD`. */
@@ -43,6 +46,7 @@ export const dayAfter = (day: Day, days = 1): Day =>
 export const Month = v.pipe(
   v.string(),
   v.regex(/^[0-9]{4}-(?:0[1-9]|1[0-2])$/, 'must be a month like 2026-11'),
+  v.check(isBeforeLastYears, 'must be a month of the calendar'),
   v.brand('Month'),
 )
 export type Month = v.InferOutput<typeof Month>

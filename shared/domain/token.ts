@@ -3,7 +3,7 @@
 const KINDS = { provider: 'sk', bank: 'bt' } as const
 const USES = { production: 'live', sandbox: 'test' } as const
 
-export type TokenKind = keyof typeof KINDS
+type TokenKind = keyof typeof KINDS
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

@@ -69,7 +69,7 @@ const rowOf = (
 }
 
 /** A part of the accepted rows, and the refused lines since the last part. */
-export type CustomersPart = { rows: ImportRow[]; refused: LineError[] }
+type CustomersPart = { rows: ImportRow[]; refused: LineError[] }
 
 /** An item of the table has at most 400 KB. */
 const PART_BYTES = 200_000

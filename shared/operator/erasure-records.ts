@@ -38,7 +38,7 @@ export const ERASURE_DAYS = 400
 const DAYS_AT_ONCE = 16
 
 /** `phone` is undefined if no version of the sealing key opens it. */
-export type ErasureRecord = { at: Date; phone: PhoneNumber | undefined }
+type ErasureRecord = { at: Date; phone: PhoneNumber | undefined }
 
 /** Yields the erasures of a day with their numbers. */
 async function* erasuresOf(day: Day): AsyncGenerator<ErasureRecord & { n: number }> {

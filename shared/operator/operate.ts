@@ -21,7 +21,7 @@ export type NounCall = {
 export type Operate = (call: NounCall) => Promise<OperatorReply>
 
 /** The file of a call, and the display of its progress. */
-export type LongCall = {
+type LongCall = {
   file?: FileParts | undefined
   onProgress?: ((processed: number, total?: number) => void) | undefined
   /** Prints lines of the file that are refused. */

@@ -1,11 +1,11 @@
-import { cursorFor, listHash, positionIn } from '../api/pagination.ts'
+import { cursorFor, fitting, listHash, positionIn } from '../api/pagination.ts'
 import type { Cursor } from '../domain/page.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Day, dayAfter } from '../domain/time.ts'
 import { ListPage } from './handler.ts'
 
 /** Days, and the key where a page begins: the keys of a list begin with the day of their row. */
-export type PageSpan = { from: string; before: string }
+type PageSpan = { from: string; before: string }
 
 /** The options of a list of rows in the order of time. */
 type PageOptions = {
@@ -46,7 +46,7 @@ export const pageOf = async <T, R>(
     rows.push(...page.filter((row) => isAfter(keyOf(row)) && matches(row)))
     if (rows.length > limit) break
   }
-  const shown = rows.slice(0, limit)
-  const end = rows.length > limit ? shown.at(-1) : undefined
-  return new ListPage(shown.map(viewOf), end && cursorFor(list, keyOf(end)))
+  const shown = fitting(rows.slice(0, limit).map(viewOf))
+  const end = rows.length > shown.length ? rows[shown.length - 1] : undefined
+  return new ListPage(shown, end && cursorFor(list, keyOf(end)))
 }

@@ -13,10 +13,12 @@ const BEGIN_MS = 20_000
 export const refusalToRepeat = async (
   { since }: { since: Date },
   { at }: Pick<Author, 'at'>,
-): Promise<Refusal | undefined> =>
-  since < secondsAfter(at, -ERASURE_DAYS * DAY_SECONDS)
+): Promise<Refusal | undefined> => {
+  if (since > at) return invalid({ since: ['must not be in the future'] })
+  return since < secondsAfter(at, -ERASURE_DAYS * DAY_SECONDS)
     ? invalid({ since: [`must be within ${ERASURE_DAYS} days`] })
     : undefined
+}
 
 /**
  * Repeats the erasures since the second to which the table was restored. Customers with open work are
@@ -27,8 +29,8 @@ export const repeatErasures = async (
   author: Author,
   runtime: Runtime,
 ): Promise<RepeatedErasures | Refusal> => {
-  const tooEarly = await refusalToRepeat(options, author)
-  if (tooEarly) return tooEarly
+  const refusal = await refusalToRepeat(options, author)
+  if (refusal) return refusal
   const { since } = options
   const { scope: _, approval, ...recording } = author
   const timeIsUp = timeLimit(runtime, BEGIN_MS)

@@ -4,7 +4,7 @@ import { MalformedFile } from './csv-file.ts'
 
 /** Statements in camt.053 (ISO 20022): the booked entries, or the transactions of a batch entry. */
 
-export type CamtFields = { line: number; fields: Partial<Record<StatementField, string>> }
+type CamtFields = { line: number; fields: Partial<Record<StatementField, string>> }
 
 type Part = { line: number; texts: Record<string, string>; currency: string }
 

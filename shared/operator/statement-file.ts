@@ -35,7 +35,7 @@ async function* hashed(file: FileParts, hash: Hash): AsyncGenerator<Uint8Array> 
   }
 }
 
-export type FileReport = {
+type FileReport = {
   report: StatementReport
   /** Rows of other days. */
   ignored: number

@@ -85,13 +85,13 @@ export const approvalText = (verb: Verb): string => {
   return `with ${approval.map((text) => `--${text}`).join(', ')}`
 }
 
-export const requiredForm = (schema: v.GenericSchema): v.GenericSchema =>
+const requiredForm = (schema: v.GenericSchema): v.GenericSchema =>
   schema.type === 'optional'
     ? (schema as v.OptionalSchema<v.GenericSchema, undefined>).wrapped
     : schema
 
 /** An option as the help and the forms show it. */
-export type OptionText = {
+type OptionText = {
   name: string
   /** The placeholder of the value, such as AMOUNT or accept|refuse; `-`: a secret from standard input. */
   value: string

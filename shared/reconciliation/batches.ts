@@ -179,7 +179,7 @@ const receivesRightly = (batch: Batch, batches: Batches): CheckResult => {
 }
 
 /** Checks the offsets of a batch in both directions. Only later batches offset one. */
-export const isOffsetRightly = (batch: Batch, batches: Batches): CheckResult => {
+const isOffsetRightly = (batch: Batch, batches: Batches): CheckResult => {
   const gives = givesRightly(batch, batches)
   const receives = batch.date < batches.since ? notApplicable : receivesRightly(batch, batches)
   return { checked: 0, wrong: [...gives.wrong, ...receives.wrong] }

@@ -35,7 +35,7 @@ export type LedgerPart = {
 }
 
 /** What the tasks of a part add up to. */
-export type PartResult = {
+type PartResult = {
   findings: Findings
   amounts: Amounts
   ledger: LedgerPart

@@ -35,7 +35,7 @@ export type BuildRequest = {
  * The batches that got lines or reports. `isDone` is false if the run hit its time limit, or if other
  * builders hold lanes.
  */
-export type BuildResult = { batches: BatchId[]; isDone: boolean }
+type BuildResult = { batches: BatchId[]; isDone: boolean }
 
 /** Sums and reports of one such batch take a few seconds. A larger day has several batches. */
 const LINES_MAX = 200_000

@@ -14,7 +14,7 @@ import { countUnknownNumber } from '../store/providers/daily-use.ts'
 
 const TIMEOUT_SECONDS = 2
 
-export type UnknownNumber = { bank: Bank; phone: PhoneNumber; provider: ProviderId; at: Date }
+type UnknownNumber = { bank: Bank; phone: PhoneNumber; provider: ProviderId; at: Date }
 
 /** A word, because a bundle loads this file with its own copy of the class of refusals. */
 export type Answer = 'found' | 'none' | 'silent'

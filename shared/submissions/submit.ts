@@ -56,7 +56,7 @@ type SubmissionRequest = {
 }
 
 /** A submission to repeat in the sidelined queue. */
-export type Sidelined = { debit: Debit; repeated: boolean; delaySeconds: number }
+type Sidelined = { debit: Debit; repeated: boolean; delaySeconds: number }
 
 /**
  * Returns a function that submits pending debits to their banks (docs/api.md#transitions). A bank

@@ -29,7 +29,7 @@ import { isPrompt, markSlow, type OutcomeObservation, recordOutcome } from './he
 import { send } from './send.ts'
 import { logAttempt } from './telemetry.ts'
 
-export type AttemptRequest = {
+type AttemptRequest = {
   event: ProviderEvent
   /** The record before the attempt. */
   previous: Delivery | undefined

@@ -15,7 +15,7 @@ import { openRecovery } from '../store/webhooks/recoveries.ts'
 import { logHealthChange } from './telemetry.ts'
 
 /** `first-slow`: this attempt marked the webhook as slow. `slow`: another attempt had marked it. */
-export type Pace = 'quick' | 'first-slow' | 'slow'
+type Pace = 'quick' | 'first-slow' | 'slow'
 
 /**
  * Waits for an attempt until it is slow, then marks its webhook while the attempt continues. Later

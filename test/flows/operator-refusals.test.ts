@@ -98,6 +98,9 @@ const rows = rowsOf(`
   settlement run  --date: is required
   ${DATE}=2026-02-30  --date: must be a day of the calendar
   debit list from=2026-11-21 to=9999-12-31  --to: must be a day of the calendar
+  debit list from=2026-11-21 to=9899-12-31 provider=nobody  no such provider
+  exception list to=9900-01-01  --to: must be a day of the calendar
+  exception summary month=9900-01  --month: must be a month of the calendar
   ${DATE}=tomorrow  --date: must be a day like
   ${DATE}=2020-01-01 provider=nobody  no such provider
   ${DATE}=2020-01-01 bank=GCB  --bank: is not an option

@@ -185,6 +185,20 @@ test('a connector is set, shown without its secret, moved and removed', async ()
   expect(await service.refusal('connector', 'set', { bank, connector })).toBe(line)
 })
 
+test('a record of a change names the URL and secret of a bank only as its connector gets or loses them', async () => {
+  const bank = 'UMB'
+  const settings = { 'connector-url': 'http://127.0.0.1:4999/umb' }
+  await service.call('connector', 'set', { bank, connector: 'http', ...settings })
+  await service.call('bank', 'update', { bank, connector: 'none' })
+  await service.call('bank', 'update', { bank, name: 'Universal Merchant Bank PLC' })
+  await service.call('connector', 'set', { bank, connector: 'http' })
+  const [back, renamed, left] = await service.call('change', 'list', { bank, limit: '3' })
+  expect(Object.keys(renamed.changed)).toEqual(['name'])
+  for (const { changed } of [left, back]) {
+    expect(Object.keys(changed)).toEqual(['connector', 'connector_url', 'connector_secret'])
+  }
+})
+
 test('a customer account is linked, shown, listed and unlinked', async () => {
   const [phone, bank] = ['+233247654321', 'GCB']
   const link = { phone, bank, name: 'Efua Sarpong', 'account-number': '1041007777' }

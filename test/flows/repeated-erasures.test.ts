@@ -75,3 +75,10 @@ test('the erasures of over 400 days are refused', async () => {
     '--since: must be within 400 days',
   )
 })
+
+test('a time of a later year is refused, so that no wrong year erases nobody', async () => {
+  const since = new Date(Date.now() + 366 * 86_400_000).toISOString()
+  expect(await refusal('customer', 'repeat-erasures', { since })).toBe(
+    '--since: must not be in the future',
+  )
+})

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { completedDay } from '../../proofs/bench/completed-day.ts'
 import { timedDay } from '../../proofs/bench/timed-calls.ts'
 import type { Line } from '../../shared/domain/settlement/batch.ts'
@@ -8,6 +8,7 @@ import { laneOf } from '../../shared/settlement/lanes.ts'
 import { listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import { linesOf } from '../../shared/store/settlement/lines.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 
 const NIGHT = new Date('2026-11-22T00:00:05.000Z')
 const date = dayOf(NIGHT)
@@ -77,6 +78,18 @@ test('a builder whose leases expired and the next one settle each debit once', a
   const results = await Promise.all([large.build(), large.build({}, late), large.build({}, late)])
   expect(results.map(({ isDone }) => isDone)).toContain(true)
   expect(large.counts.cancelled).toBeGreaterThan(0)
+  await expectSettledOnce(large)
+})
+
+test('the builders of a day settle each debit once when each of their writes is repeated after a lost response', async () => {
+  const large = largeDay()
+  const restore = aroundTableCalls(async (name, next) => {
+    if (name === 'Put' || name === 'Delete') await next()
+    return next()
+  })
+  onTestFinished(restore)
+  const results = await runBuilders(large, 2)
+  expect(results.some(({ isDone }) => isDone)).toBe(true)
   await expectSettledOnce(large)
 })
 

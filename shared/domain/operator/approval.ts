@@ -20,7 +20,7 @@ export const approvalId = (at: Date, random: string): ApprovalId =>
 export const expiryOf = (requestedAt: Date): Date => secondsAfter(requestedAt, DAY_SECONDS)
 
 export const approvalStatuses = ['pending', 'granted', 'denied', 'expired'] as const
-export type ApprovalStatus = (typeof approvalStatuses)[number]
+type ApprovalStatus = (typeof approvalStatuses)[number]
 
 /** The decision of an operator about a request. */
 export type ApprovalDecision = Exclude<ApprovalStatus, 'pending' | 'expired'>

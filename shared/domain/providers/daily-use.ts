@@ -1,5 +1,5 @@
 /** What a stolen key, or a provider that tries numbers, does more often than before. */
-export type KeyUse = 'charges' | 'invalidAccounts' | 'unknownNumbers'
+type KeyUse = 'charges' | 'invalidAccounts' | 'unknownNumbers'
 
 /** The counts of one UTC day. Only providers with a daily limit have those of charges and failures. */
 export type DailyUse = Partial<Record<KeyUse | 'refusedPrompts' | 'unwantedPrompts', number>>

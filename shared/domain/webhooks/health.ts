@@ -1,5 +1,6 @@
 import { Refusal } from '../refusal.ts'
 import { DAY_MS, HOUR_MS } from '../time.ts'
+
 /** The health of a webhook (docs/api.md#webhook-health). It is written when it changes, not at each attempt. */
 export type WebhookHealth = {
   /** Every attempt has failed since. */
@@ -16,7 +17,7 @@ export type WebhookHealth = {
   removedAt?: Date
 }
 
-export type HealthState = 'healthy' | 'failing' | 'exhausted' | 'disabled'
+type HealthState = 'healthy' | 'failing' | 'exhausted' | 'disabled'
 
 const DISABLED_AFTER_DAYS = 5
 

@@ -14,7 +14,7 @@ const Differences = v.array(
 )
 export type ReconciledDifferences = v.InferOutput<typeof Differences>
 
-export const closeFormats = ['json', 'html'] as const
+const closeFormats = ['json', 'html'] as const
 
 export const day = {
   name: 'day',

@@ -140,7 +140,7 @@ export const openReport = async (
  * The highest generation of the table (docs/api.md#restores), stored in the bucket: a restored table
  * lacks the records of the restores that it undoes.
  */
-export type RecordedGeneration = {
+type RecordedGeneration = {
   generation: number
   /** Whether the table has its record. If not, `restore begin` was interrupted. */
   isInTable: boolean

@@ -19,7 +19,7 @@ const READS_AT_ONCE = 8
 const WRITES_AT_ONCE = 64
 const READ_SIZE = 100
 
-export type ImportCounts = Record<ImportChange, number>
+type ImportCounts = Record<ImportChange, number>
 
 const countsOf = (changes: readonly ImportChange[]): ImportCounts => {
   const counts = { added: 0, changed: 0, removed: 0, unchanged: 0 }

@@ -8,7 +8,7 @@ import * as db from '../table.ts'
 /** Debits that wait while their bank is down: an item each, until the bank replies again. */
 
 /** A waiting debit; its message needs no more of it. */
-export type WaitingDebit = Pick<Facts, 'reference' | 'provider' | 'bank'> & { key: Key }
+type WaitingDebit = Pick<Facts, 'reference' | 'provider' | 'bank'> & { key: Key }
 
 /** Waits once, however often it is called. */
 export const wait = (debit: Debit): Promise<void> => {

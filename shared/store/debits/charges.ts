@@ -19,7 +19,7 @@ const DAY_TOTAL_SECONDS = 400 * DAY_SECONDS
 /** The debit that a provider's reference names, and whether it was created by an equal request. */
 type ClaimedDebit = { reference: Reference; sameRequest: boolean }
 
-export type CreateResult =
+type CreateResult =
   | { kind: 'created'; debit: Debit }
   /** The provider's reference names another debit. */
   | ({ kind: 'existing' } & ClaimedDebit)

@@ -95,6 +95,13 @@ export const acceptanceWrite = ({ facts, reversalRequest }: Debit, resolution: R
 export const findExceptions = async (reference: Reference): Promise<ReportException[]> =>
   (await db.readCollection(keys.exceptionsOf(reference))).map(fromExceptionItem)
 
+/** Lists the last exceptions of one debit, oldest first: a bank may repeat a report without end. */
+export const findLastExceptions = async (reference: Reference): Promise<ReportException[]> => {
+  const query = db.collectionQuery(keys.exceptionsOf(reference))
+  const newest = await db.queryAll({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })
+  return newest.map(fromExceptionItem).reverse()
+}
+
 const PAGE_SIZE = 100
 
 /** The key of an exception in the lists, by its time. */

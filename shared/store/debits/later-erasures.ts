@@ -10,7 +10,7 @@ const PAGE = 100
 const WRITES_AT_ONCE = 8
 
 /** @param call distinguishes repeated calls about one customer */
-export type LaterErasure = { customer: string; call: string; references: readonly Reference[] }
+type LaterErasure = { customer: string; call: string; references: readonly Reference[] }
 
 /** Stores the debits in pages. The sweep computes the time of each. @returns the keys of the pages */
 export const putLaterErasures = async (

@@ -126,7 +126,7 @@ export const decideApproval = (
 }
 
 /** The right of one worker to carry out a granted call, until a time. */
-export type CallClaim = { id: ApprovalId; claim: string; at: Date; until: Date }
+type CallClaim = { id: ApprovalId; claim: string; at: Date; until: Date }
 
 const update = (id: ApprovalId, expression: Parameters<typeof db.updateIf>[1], runtime: Jitter) =>
   withConflictRetries(() => db.updateIf(keys.approval(id), expression), runtime)

@@ -98,7 +98,7 @@ const listQuery = ({ customer, ...owner }: ChangeOwner, span: KeySpan) => {
 const PAGE_SIZE = 100
 
 /** A change with its key, which begins with its time. */
-export type ListedChange = { key: string; change: Change }
+type ListedChange = { key: string; change: Change }
 
 /** Lists changes, newest first: all, or those of one provider, bank or customer. */
 export async function* changePages(

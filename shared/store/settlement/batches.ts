@@ -97,7 +97,7 @@ const replacement = (previous: Batch, next: Batch) =>
   db.putWrite(toBatchItem(next), db.hasVersion(previous.version))
 
 /** `changed`: another worker was first; `not covered`: the remitted cash is not enough. */
-export type ReplaceResult = { kind: 'written' | 'changed' | 'not covered' }
+type ReplaceResult = { kind: 'written' | 'changed' | 'not covered' }
 
 type WriteOptions = {
   /** Rejects the writes unless the remitted cash covers the payouts that begin. */

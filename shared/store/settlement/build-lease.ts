@@ -72,14 +72,21 @@ const lanesOf = (count: number): number[] => Array.from({ length: count }, (_, l
 /** Divides a day of one lane. The stream starts a builder for the lanes beyond those that it holds. */
 export const divideLanes = (build: HeldLanes, { now }: BuildRuntime): Promise<HeldLanes> =>
   change(build, now, (record) => {
-    const [own] = record.leases.filter(({ holder }) => holder === build.holder)
-    // The lease expired, and another builder continues.
-    if (!own || record.lanes > 1) return { result: { ...build, held: [] } }
+    const { lanes } = record
+    const leases = record.leases.filter(({ holder }) => holder === build.holder)
+    const [own] = leases
+    // The lease expired, and another builder continues; or a repeated write after a lost response.
+    const result = { ...build, held: leases.map(({ lane }) => lane), lanes }
+    if (!own || lanes > 1) return { result }
     const held = lanesOf(LANES_PER_BUILDER)
-    const leases = held.map((lane) => ({ ...own, lane }))
     const { continuations } = record
     return {
-      next: { ...record, lanes: WIDE_LANES, leases, continuations: continuations + 1 },
+      next: {
+        ...record,
+        lanes: WIDE_LANES,
+        leases: held.map((lane) => ({ ...own, lane })),
+        continuations: continuations + 1,
+      },
       result: { ...build, held, lanes: WIDE_LANES },
     }
   })

@@ -28,7 +28,7 @@ const NUMBER_DIGITS = 4
 export const chunkId = (lane: number, n: number): ChunkId =>
   `${lane}#${String(n).padStart(NUMBER_DIGITS, '0')}`
 
-export type ChunkContents = {
+type ChunkContents = {
   id: ChunkId
   lines: readonly Line[]
   /** The lines of the lane up to this chunk, with it. */

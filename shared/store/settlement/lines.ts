@@ -24,7 +24,7 @@ const MARKS = 2
 /** The end of a lane in a batch: the number of its last chunk, and its lines. */
 export type LaneEnd = { lane: number; chunk: number; lines: number }
 
-export type AddResult =
+type AddResult =
   | { kind: 'added'; end: LaneEnd }
   /** The batch is sealed, or another builder has opened it or written this chunk: read both again. */
   | { kind: 'moved' }

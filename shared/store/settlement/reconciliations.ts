@@ -41,7 +41,7 @@ export type ReconciliationPart = {
   findings?: string
 }
 
-export const isNightly = (run: string): boolean => !run.includes('#')
+const isNightly = (run: string): boolean => !run.includes('#')
 
 /** The longest call of the function that performs a part. */
 const PART_SECONDS = 900

@@ -95,7 +95,7 @@ const parseFollowUp = (reference: Reference, items: readonly db.Item[]) => {
 type EventNumber = Pick<Delivery, 'reference' | 'n'>
 
 /** Returns the keys of the items that can have the delivery of an event. */
-export const deliveryKeys = ({ reference, n }: EventNumber): Key[] => [
+const deliveryKeys = ({ reference, n }: EventNumber): Key[] => [
   keys.delivery(reference, n),
   ...(isChargeEvent(n) ? [keys.receipt(reference)] : []),
 ]
@@ -181,7 +181,7 @@ const putAttempt = (delivery: Delivery, attempt: Attempt): Promise<void> =>
   })
 
 /** The position of an undelivered event in its provider's list. */
-export type UndeliveredPosition = { byTime: string; reference: Reference; n: number }
+type UndeliveredPosition = { byTime: string; reference: Reference; n: number }
 
 const positionOf = (item: db.Item): UndeliveredPosition => {
   const byTime = String(item.byTime)

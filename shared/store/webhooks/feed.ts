@@ -107,15 +107,20 @@ const writePage = async (
   return { page, count }
 }
 
-const extendPage = (provider: ProviderId, { page, lastAt, expiresAt }: FeedPage, part: string[]) =>
+/** A write that is repeated after a lost response finds the page longer, so it appends nothing twice. */
+const extendPage = (
+  provider: ProviderId,
+  { page, entries, lastAt, expiresAt }: FeedPage,
+  part: string[],
+) =>
   db.updateIf(keys.feedPage(provider, page), {
     UpdateExpression: `SET entries = list_append(entries, :entries), lastAt = :at${
       expiresAt ? ', expiresAt = :expires' : ''
     }`,
-    ConditionExpression: 'size(entries) <= :room',
+    ConditionExpression: 'size(entries) = :size',
     ExpressionAttributeValues: {
       ':entries': part,
-      ':room': PAGE_MAX - part.length,
+      ':size': entries.length - part.length,
       ':at': lastAt,
       ...(expiresAt && { ':expires': expiresAt }),
     },
@@ -161,7 +166,7 @@ export const listFeed = async (
 /** A tenth of a megabyte: enough to skip expired pages, and cheap to read. */
 const QUERY_PAGES = 100
 
-export type ListedEvent = { key: string; entry: FeedEntry }
+type ListedEvent = { key: string; entry: FeedEntry }
 
 /** The pages of feeds that one call of {@link listedEvents} reads. */
 const LISTED_AT_ONCE = 4

@@ -16,7 +16,7 @@ const linesOf = ({ debit, credit, amount }: LedgerEntry) => [
   { account: credit, debit: NOTHING, credit: balanceView(amount) },
 ]
 
-export type EntryResult = ReturnType<typeof entryView>
+type EntryResult = ReturnType<typeof entryView>
 
 export const entryView = (entry: LedgerEntry) => ({
   time: entry.at.toISOString(),
@@ -26,7 +26,7 @@ export const entryView = (entry: LedgerEntry) => ({
   lines: linesOf(entry),
 })
 
-export type BalanceResult = ReturnType<typeof accountBalanceView>
+type BalanceResult = ReturnType<typeof accountBalanceView>
 
 export const accountBalanceView = (
   account: Account,

@@ -14,7 +14,7 @@ const ADDRESS_TIMEOUT_MS = 1_000
 export type Connection = { origin: string; address: string; socket: Socket; client: Client }
 
 /** A failed connection. `address` is set if TLS failed after the TCP connection. */
-export type ConnectionFailure = {
+type ConnectionFailure = {
   cause: Extract<FailureCause, 'connect_timeout' | 'refused' | 'tls' | 'address' | 'broken'>
   address: string | null
 }

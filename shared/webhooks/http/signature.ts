@@ -7,7 +7,7 @@ import {
 } from '../../domain/webhooks/webhook.ts'
 
 /** A replacement of a webhook's secret, with an overlap (docs/api.md#signatures). */
-export type WebhookRotation = {
+type WebhookRotation = {
   /** The new secret, the same in each retry of the rotation. */
   secret: string
   at: Date

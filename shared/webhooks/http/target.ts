@@ -9,7 +9,7 @@ const PORTS = new Set(['', '443', '8443'])
 const FULL_NAME = /[^.]\.[^.]/
 const PRIVATE_NAME = /\.(?:localhost|local|internal)$/
 
-export const refuseUrl = (reason: string) => new Refusal(4400, { details: { url: [reason] } })
+const refuseUrl = (reason: string) => new Refusal(4400, { details: { url: [reason] } })
 
 /**
  * Normalizes and checks the URL of a webhook (docs/api.md#webhook-urls). Parsing turns `0x7f000001` and
@@ -47,7 +47,7 @@ const refusalReason = (
 }
 
 /** Returns the IP address in a URL, if it has one instead of a host name. */
-export const literalAddress = ({ hostname }: URL): string | undefined => {
+const literalAddress = ({ hostname }: URL): string | undefined => {
   if (hostname.startsWith('[')) return hostname.slice(1, -1)
   return isIPv4(hostname) ? hostname : undefined
 }
@@ -56,7 +56,7 @@ export const literalAddress = ({ hostname }: URL): string | undefined => {
 export type Target = { url: URL; addresses: string[] }
 
 /** The cause is for the delivery record, the refusal for the operator who sets the URL. */
-export type RejectedUrl = { cause: 'address' | 'dns' | 'connect_timeout'; refusal: Refusal }
+type RejectedUrl = { cause: 'address' | 'dns' | 'connect_timeout'; refusal: Refusal }
 
 /** Decides which URLs and addresses are allowed. */
 export type Rules = {

@@ -139,6 +139,18 @@ test('no event is lost, no reader misses one, and the events of a debit keep the
   expect(pages.map((page) => page.length)).toEqual([30, 10])
 }, 60_000)
 
+test('an append whose write is repeated after a lost response appends its events once', async () => {
+  const provider = providerId('lost')
+  await appendToFeed(provider, events(1, 5), NOON)
+  const restore = aroundTableCalls(async (name, call) => {
+    if (name === 'Put' || name === 'Update') await call()
+    return call()
+  })
+  await appendToFeed(provider, events(6, 10), NOON)
+  await appendToFeed(provider, events(11, 40), NOON).finally(restore)
+  expect(await entries(provider)).toEqual(events(1, 40))
+})
+
 test('an append that was interrupted appends only the events that are missing', async () => {
   const provider = providerId('batch')
   // A batch may contain an event twice.
