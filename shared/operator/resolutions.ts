@@ -75,8 +75,8 @@ const alreadyNoted = () =>
     details: 'a note resolved a late completion of this debit: --despite-note true refunds it too',
   })
 
-/** A transaction has 100 writes; the refund, its record and a mark of the request need three. */
-const RESOLVED_MAX = 97
+/** A transaction has at most 4 MB of items, and a bank's report 64 KB. Others need room for three. */
+const RESOLVED_MAX = 50
 
 /** Another worker of a call about many was first. */
 const doneBefore = () => new Refusal(1409, { details: 'another worker has processed this debit' })
