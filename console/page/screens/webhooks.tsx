@@ -17,8 +17,13 @@ import { useLoaded, useOperator } from '../use-operator.ts'
 
 type SentAttempt = SentDelivery['attempts'][number]
 
-const outcomeOf = ({ response_code, cause }: SentAttempt): string =>
-  response_code === null ? words(cause ?? 'no response') : `HTTP ${response_code}`
+type Outcome = Pick<SentAttempt, 'response_code' | 'cause'>
+
+export const outcomeOf = (attempt: Outcome | undefined): string => {
+  if (!attempt) return ''
+  const { response_code, cause } = attempt
+  return response_code === null ? words(cause ?? 'no response') : `HTTP ${response_code}`
+}
 
 const attemptFacts: ViewColumns<SentAttempt> = {
   Sent: 'at',
