@@ -2,6 +2,7 @@ import type { FailureCode } from '../../../shared/domain/banks/failure-code.ts'
 import type { ShownRefundStatus } from '../../../shared/domain/debits/refund.ts'
 import type { DeliveryWithAttempts } from '../../../shared/views/delivery.ts'
 import type { DebitResult, HistoryEntry } from '../../../shared/views/operator/debit.ts'
+import { withSeparators } from '../amounts.ts'
 import { exchange, isSandbox, tokenOf } from '../client.ts'
 import { debitStatuses, displayOf } from '../debit-statuses.ts'
 import { Action } from '../parts/action.tsx'
@@ -169,7 +170,7 @@ const Exceptions = ({ reference }: { reference: string }) => {
 
 const about = ({ status, amount, provider, bank }: DebitResult) => (
   <>
-    <Status value={status} /> · {amount} GHS · {provider} at {bank}
+    <Status value={status} /> · {withSeparators(`${amount} GHS`)} · {provider} at {bank}
   </>
 )
 
