@@ -45,7 +45,7 @@ test('a webhook that fails is shown as failing, with a countdown to each retry',
   expect(await legibilityFindings(page)).toEqual([])
 })
 
-test('a webhook has its deliveries by status; one is sent again', async () => {
+test('a webhook has its health, and its deliveries by status; one is sent again', async () => {
   const { script, debit, arrived } = await subscribe('resent', {
     ...{ events: 'transaction.created', 'max-attempts': '1' },
   })
@@ -55,6 +55,8 @@ test('a webhook has its deliveries by status; one is sent again', async () => {
   await page.getByLabel('Status').selectOption('abandoned')
   const row = rowsOf(page, 'Deliveries').filter({ hasText: reference })
   await row.getByText('HTTP 500').waitFor()
+  await row.getByRole('cell', { name: /^\d\d:\d\d:\d\d$/ }).waitFor()
+  await page.getByText('The next success sends the abandoned events again').waitFor()
   expect(await legibilityFindings(page)).toEqual([])
   await row.getByRole('button', { name: 'Redeliver' }).click()
   await page.getByText('No delivery matches these filters').waitFor()
