@@ -75,13 +75,16 @@ test('a request appears live with bodies and without tokens, and is copied as cu
   const page = await openScreen('requests')
   await page.getByRole('heading', { name: 'Requests' }).waitFor()
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  const body = chargeBody({ phone_number: SILENT, narration: "Ama's order" })
+  const charge = chargeBody({ phone_number: SILENT, narration: "Ama's order" })
+  const body = JSON.stringify(charge).replace('"100.00"', '100.00')
   const credential = 'sk_sandbox_demo'
   const { body: reply } = await service.send('POST', CHARGE, { credential, body })
   const { reference } = reply.data
   await page.getByLabel('Find').fill(reference)
   await page.getByText(`POST ${CHARGE}`).click()
   await page.getByRole('region', { name: 'Body of the reply' }).getByText(reference).waitFor()
+  const sent = page.getByRole('region', { name: 'Body of the request' })
+  await sent.getByText('"amount": 100.00,').waitFor()
   expect(await legibilityFindings(page)).toEqual([])
   expect(await page.content()).not.toContain(credential)
   await page.getByRole('button', { name: 'Copy as curl' }).click()
