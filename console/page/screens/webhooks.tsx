@@ -17,9 +17,9 @@ import { useLoaded, useOperator } from '../use-operator.ts'
 
 type SentAttempt = SentDelivery['attempts'][number]
 
-type Outcome = Pick<SentAttempt, 'response_code' | 'cause'>
-
-export const outcomeOf = (attempt: Outcome | undefined): string => {
+export const outcomeOf = (
+  attempt: Pick<SentAttempt, 'response_code' | 'cause'> | undefined,
+): string => {
   if (!attempt) return ''
   const { response_code, cause } = attempt
   return response_code === null ? words(cause ?? 'no response') : `HTTP ${response_code}`
