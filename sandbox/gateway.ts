@@ -145,7 +145,7 @@ const handlerFor =
     const { accept } = request.headers
     const page = request.method === 'GET' ? await pageFor({ pathname, host, accept }) : undefined
     if (page) {
-      response.writeHead(200, { ...replyHeaders, ...page.headers }).end(page.body)
+      response.writeHead(page.status, { ...replyHeaders, ...page.headers }).end(page.body)
       return
     }
     if (console && isConsolePath(pathname)) {

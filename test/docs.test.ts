@@ -128,3 +128,14 @@ test('the verdicts of docs/benchmarks.md are those of the figures', () => {
   expect(page).toContain('| Cost of a debit ')
   expect(withVerdicts(page, read('proofs/bench/figures.md'))).toBe(page)
 })
+
+test('each log message that a page or the mail of an alarm names is in the code', () => {
+  const texts = [...globSync('docs/*.md'), ...globSync('infra/definitions/*.ts')].map(read).join()
+  const messages = groups(texts, /[`"]([a-z][a-z ]+)[`"]\s+in\s+(?:the|its)\s+log/g)
+  expect(messages.length).toBeGreaterThan(9)
+  const logged = code
+    .filter((file) => !file.startsWith('test/'))
+    .map(read)
+    .join()
+  expect(messages.filter((message) => !logged.includes(`'${message}`))).toEqual([])
+})

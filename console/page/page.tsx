@@ -71,14 +71,18 @@ const isOffered = ({ noun, isForSandbox }: ScreenRow): boolean =>
 
 const Links = ({ current }: { current: ScreenRow | undefined }) =>
   Object.entries(screenGroups).map(([group, rows]) => {
-    const paths = rows.filter((row) => !row.under && isOffered(row)).map(({ path }) => path)
-    if (paths.length === 0) return null
+    const offered = rows.filter((row) => !row.under && isOffered(row))
+    if (offered.length === 0) return null
     const shown = current?.under ?? current?.path
     return (
       <section key={group}>
         <h2>{group}</h2>
-        {paths.map((path) => (
-          <a key={path} href={linkTo(path)} aria-current={shown === path ? 'page' : undefined}>
+        {offered.map(({ path, filters }) => (
+          <a
+            key={path}
+            href={linkTo(path, '', filters)}
+            aria-current={shown === path ? 'page' : undefined}
+          >
             {titleOf(path)} {openAt(path) > 0 && <span class="badge">{openAt(path)}</span>}
           </a>
         ))}

@@ -23,6 +23,8 @@ export type ScreenRow = {
   /** The noun that the operator must be allowed to use. */
   noun?: NounName
   isForSandbox?: boolean
+  /** The filters of its link. */
+  filters?: Record<string, string>
   View: ComponentType
 }
 
@@ -50,7 +52,7 @@ export const screenGroups: Record<string, readonly ScreenRow[]> = {
     { path: 'customers', noun: 'customer', View: CustomersScreen },
   ],
   Checks: [
-    { path: 'exceptions', noun: 'exception', View: ExceptionsScreen },
+    { path: 'exceptions', noun: 'exception', filters: { status: 'open' }, View: ExceptionsScreen },
     { path: 'approvals', noun: 'approval', View: ApprovalsScreen },
     { path: 'reconciliation', noun: 'reconciliation', View: ReconciliationScreen },
     { path: 'changes', noun: 'change', View: ChangesScreen },

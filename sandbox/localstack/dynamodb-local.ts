@@ -19,9 +19,9 @@ const ATTEMPTS_MAX = 3
 export const startDynamoDbLocal = async (): Promise<DynamoDbLocal> => {
   assertJava()
   for (let attempt = 1; ; attempt += 1) {
-    const dynamoDb = await startOn(await freePort())
-    if (dynamoDb) return dynamoDb
-    if (attempt === ATTEMPTS_MAX) throw new StartFailure('DynamoDB Local did not start')
+    const started = await startOn(await freePort())
+    if (typeof started !== 'string') return started
+    if (attempt === ATTEMPTS_MAX) throw new StartFailure(`DynamoDB Local did not start: ${started}`)
   }
 }
 
@@ -45,12 +45,17 @@ export const javaArguments = (): string[] => {
   ]
 }
 
-const startOn = async (port: number): Promise<DynamoDbLocal | undefined> => {
+/** Returns the reason if it does not start. */
+const startOn = async (port: number): Promise<DynamoDbLocal | string> => {
   // A separate process group, so that Ctrl-C reaches only this process, which then stops Java.
   const options = ['-inMemory', '-disableTelemetry', '-port', String(port)]
   const child = spawn('java', [...javaArguments(), 'LocalDynamoDb', ...options], {
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
+  })
+  let printed = ''
+  child.stderr?.on('data', (text) => {
+    printed ||= String(text)
   })
   const exited = once(child, 'exit')
   const kill = () => child.kill('SIGKILL')
@@ -61,23 +66,31 @@ const startOn = async (port: number): Promise<DynamoDbLocal | undefined> => {
     await exited
   }
   const endpoint = `http://127.0.0.1:${port}`
-  if (await isReachable(endpoint, child)) return { endpoint, stop }
+  const failure = await connectionFailure(endpoint, child)
+  if (failure === undefined) return { endpoint, stop }
+  const reason = child.exitCode === null ? failure : printed.trim().split('\n')[0]
   await stop()
-  return undefined
+  return reason || 'it ended'
 }
 
-const isReachable = async (endpoint: string, child: ChildProcess): Promise<boolean> => {
+/** Returns undefined once it answers. */
+const connectionFailure = async (
+  endpoint: string,
+  child: ChildProcess,
+): Promise<string | undefined> => {
   const client = new DynamoDBClient({ endpoint, maxAttempts: 1 })
+  let failure = ''
   try {
     for (let waited = 0; waited < START_MS && child.exitCode === null; waited += POLL_MS) {
       try {
         await client.send(new ListTablesCommand())
-        return true
-      } catch {
+        return undefined
+      } catch (error) {
+        failure = (error as Error).message
         await pause(POLL_MS)
       }
     }
-    return false
+    return failure
   } finally {
     client.destroy()
   }

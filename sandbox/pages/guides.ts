@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { Marked, type Token } from 'marked'
 import { getHeadingList, gfmHeadingId } from 'marked-gfm-heading-id'
 import { drawingSvg, type Scheme, schemes } from './drawings.ts'
-import { pageHtml, type Site, siteLinks } from './layout.ts'
+import { EXAMPLES, pageHtml, type Site, siteLinks } from './layout.ts'
 
 /** Renders docs/ for the browser. The gateway imports it at the first request of a guide. */
 
@@ -103,7 +103,7 @@ export const guideHtml = (name = FIRST, site: Site = 'sandbox'): string | undefi
   return pageHtml({
     title: `${titleOf(name)}: debit collection service`,
     kind: 'guide',
-    head: '<script type="module" src="/docs/guides.js"></script>',
+    head: EXAMPLES,
     body: `${siteLinks(GUIDES, site)}
     <div class="columns">
       <nav aria-label="Guides">${navigation(name, `<ul>${sections.join('')}</ul>`)}</nav>

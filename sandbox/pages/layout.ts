@@ -7,6 +7,9 @@ type PageParts = {
   head?: string
 }
 
+/** Adds a button that copies it to each example. */
+export const EXAMPLES = '<script type="module" src="/docs/guides.js"></script>'
+
 /** Returns a page of the sandbox. */
 export const pageHtml = ({ title, body, kind, head = '' }: PageParts): string => `<!doctype html>
 <html lang="en">

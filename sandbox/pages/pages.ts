@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { bundleForBrowsers } from '../../console/server/assets.ts'
 import { openApiText } from '../../sdk/openapi/document.ts'
-import type { Site } from './layout.ts'
+import { pageHtml, type Site, siteLinks } from './layout.ts'
 import {
   missingReferenceHtml,
   referenceDocument,
@@ -14,7 +14,7 @@ import { startHtml } from './start-page.ts'
 
 type BrowserRequest = { pathname: string; host: string; accept?: string | undefined; site?: Site }
 
-type Page = { type: string; body: string | Buffer; policy?: string } | undefined
+type Page = { type: string; body: string | Buffer; policy?: string; status?: number } | undefined
 
 const policy = (...directives: readonly string[]): string =>
   [
@@ -25,8 +25,6 @@ const policy = (...directives: readonly string[]): string =>
     "frame-ancestors 'none'",
     ...directives,
   ].join('; ')
-
-const TEXT_POLICY = policy("style-src 'self'")
 
 /** With search and copying. */
 const GUIDE_POLICY = policy("style-src 'self'", "script-src 'self'", "connect-src 'self'")
@@ -62,7 +60,7 @@ const guideScriptText = (): Promise<string> => {
 const pages: Record<string, (request: BrowserRequest) => Page | Promise<Page>> = {
   '/': ({ accept = '', host }) =>
     accept.includes('text/html')
-      ? { type: HTML, body: startHtml(`http://${host}`), policy: TEXT_POLICY }
+      ? { type: HTML, body: startHtml(`http://${host}`), policy: GUIDE_POLICY }
       : undefined,
   '/docs': ({ site }) => ({
     type: HTML,
@@ -105,7 +103,20 @@ const guideTypes: Record<string, string> = {
   svg: 'image/svg+xml',
 }
 
-const guidePage = async ({ pathname, host, site }: BrowserRequest): Promise<Page> => {
+const noGuide = (): Page => ({
+  type: HTML,
+  status: 404,
+  body: pageHtml({
+    title: 'No such guide',
+    kind: 'guide',
+    body: `${siteLinks('/docs/guides')}
+    <main><h1>No such guide</h1>
+      <p><a href="/docs/guides">All guides</a></p></main>`,
+  }),
+  policy: GUIDE_POLICY,
+})
+
+const guidePage = async ({ pathname, host, accept = '', site }: BrowserRequest): Promise<Page> => {
   const [guide, name] = GUIDE.exec(pathname) ?? []
   const [file, path = ''] = GUIDE_FILE.exec(pathname) ?? []
   if (!guide && !file) return undefined
@@ -119,7 +130,8 @@ const guidePage = async ({ pathname, host, site }: BrowserRequest): Promise<Page
   const html = guideHtml(name, site)
   // Commands name the default address.
   const body = html?.replaceAll('http://127.0.0.1:3000', `http://${host}`)
-  return body === undefined ? undefined : { type: HTML, body, policy: GUIDE_POLICY }
+  if (body !== undefined) return { type: HTML, body, policy: GUIDE_POLICY }
+  return accept.includes('text/html') ? noGuide() : undefined
 }
 
 /** Returns the page that a GET request names; undefined for other paths. */
@@ -130,9 +142,14 @@ export const pageFor = async (request: BrowserRequest) => {
     : (scalarFile(SCALAR.exec(pathname)?.[1]) ?? (await guidePage(request)))
   if (!page) return undefined
   return {
+    status: page.status ?? 200,
     headers: {
       'content-type': page.type,
-      ...(page.policy && { 'content-security-policy': page.policy }),
+      ...(page.policy && {
+        'content-security-policy': page.policy,
+        'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+      }),
     },
     body: page.body,
   }

@@ -1,5 +1,5 @@
 import { credentials, customers } from '../seeds.ts'
-import { pageHtml } from './layout.ts'
+import { EXAMPLES, pageHtml } from './layout.ts'
 
 /** The start page of the sandbox, for browsers. */
 
@@ -25,6 +25,7 @@ export const startHtml = (address: string): string =>
   pageHtml({
     title: 'Debit collection sandbox',
     kind: 'start',
+    head: EXAMPLES,
     body: `<header>
       <h1>Debit collection sandbox</h1>
       <p>This service collects payments from customers' bank accounts in Ghana on behalf of payment

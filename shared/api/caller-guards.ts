@@ -1,6 +1,7 @@
 import { Refusal } from '../domain/refusal.ts'
-import { isMistyped, authorizationProblems as problems } from '../domain/token.ts'
+import { isMistyped, looksIssued, authorizationProblems as problems } from '../domain/token.ts'
 import { log } from '../log.ts'
+import { environment } from '../runtime.ts'
 import { sha256 } from '../store/keys.ts'
 import { findCaller } from '../store/providers/credentials.ts'
 import { openRequestSecrets } from '../store/providers/request-secrets.ts'
@@ -31,9 +32,10 @@ export const credentialGuard = (operation: Operation): Guard => ({
     const { context } = event
     const token = parseToken(context.headers.get('authorization') ?? [])
     if (token instanceof Refusal) throw await countFailure(token, event)
-    // A mistyped token needs no read.
-    if (!isMistyped(token)) context.hasToken = true
-    const caller = context.hasToken && (await findCaller(token, context.at))
+    // Production has no chosen tokens. A mistyped one needs no read.
+    const mayExist = !isMistyped(token)
+    context.hasToken = mayExist && (environment.limits !== 'production' || looksIssued(token))
+    const caller = mayExist && (await findCaller(token, context.at))
     if (!caller || caller.kind !== operation.caller)
       throw await countFailure(unauthorized(problems.unknown), event)
     context.caller = caller

@@ -21,8 +21,8 @@ export type RequestContext = {
   caller?: Caller
   /** The credential or its use was rejected: 401, 403 or 429/1453. */
   credentialRefused?: true
-  /** The caller has a token in the service's form; any other request is anonymous. */
-  hasToken?: true
+  /** The caller has a token that the stage can have issued; any other request is anonymous. */
+  hasToken?: boolean
   /** The reply is 503/2003: a refusal, and no fault. */
   isBankUnavailable?: true
   /** The read that runs in parallel with the count. */

@@ -64,8 +64,8 @@ test('an exception of a kind of a later version is shown without actions', async
   expect(await row.getByRole('button').count()).toBe(0)
 })
 
-test('the screen shows each invariant in green or red', async () => {
-  await contradict(COMPLETED)
+test('the screen shows each invariant in green or red, and links what differs', async () => {
+  const reference = await contradict(COMPLETED)
   const page = await openScreen('reconciliation')
   await page.getByText('No differences').waitFor()
   await rowsOf(page, 'Invariants')
@@ -80,18 +80,21 @@ test('the screen shows each invariant in green or red', async () => {
     const [first] = reply.data.invariants
     Object.assign(first, {
       differences: 1,
-      examples: [{ provider: 'demo', subject: 'DCS-1', difference: 'is missing' }],
+      examples: [{ provider: 'demo', subject: reference, difference: 'is missing' }],
     })
     reply.data.differences = 1
     await route.fulfill({ response, json: reply })
   })
   await page.getByRole('button', { name: 'Check again' }).click()
   await page.getByText('Differences: 1').first().waitFor()
-  await rowsOf(page, 'Invariants').first().getByText('is missing').waitFor()
+  const broken = rowsOf(page, 'Invariants').first()
+  await broken.getByText('is missing').waitFor()
+  const linked = await broken.getByRole('link', { name: reference }).getAttribute('href')
+  expect(linked).toBe(`#/debit/${reference}`)
   expect(await legibilityFindings(page)).toEqual([])
 })
 
-test('the screen compares an uploaded statement', async () => {
+test('the screen compares an uploaded statement, and links the debits that differ', async () => {
   const reference = await contradict({ ...COMPLETED, bank_reference: 'S-1' })
   const { uuid, completed_at } = await service.show(reference)
   const page = await openScreen('reconciliation')
@@ -105,7 +108,8 @@ test('the screen compares an uploaded statement', async () => {
   }
   const header = 'uuid,bank_reference,amount,currency,completed_at'
   await upload(header, `${uuid},S-1,90.00,GHS,${completed_at}`)
-  await rowsOf(page, 'Different').getByText('the amount is 100.00 here').waitFor()
+  const different = rowsOf(page, 'Different').filter({ hasText: 'the amount is 100.00 here' })
+  await different.getByRole('link', { name: reference }).waitFor()
   expect(await legibilityFindings(page)).toEqual([])
   await page.getByRole('heading', { name: /^GCB, / }).waitFor()
   await upload('amount')
@@ -167,7 +171,8 @@ test('the screen of open matters counts exceptions live, and links to their list
   await row.getByText(String(before + 1), { exact: true }).waitFor()
   await rowsOf(page, 'Open matters').filter({ hasText: 'Failed payouts' }).waitFor()
   await row.getByText(`${before + 1} of the last hour`).waitFor()
-  await page.getByRole('link', { name: `Exceptions ${before + 1}` }).waitFor()
+  const link = page.getByRole('link', { name: `Exceptions ${before + 1}` })
+  expect(await link.getAttribute('href')).toBe('#/exceptions?status=open')
   const bank = rowsOf(page, 'Outcomes by bank').filter({ hasText: 'GCB' })
   await bank.getByText(/^\d+ %$/).waitFor()
   await bank.getByText('insufficient funds').waitFor()

@@ -121,12 +121,12 @@ test('a debit has a timeline, is completed by its bank, reversed and refunded', 
   expect(await legibilityFindings(page)).toEqual([])
 })
 
-test('a debit fails with the code that is chosen', async () => {
+test('a debit fails with the code that is chosen, which its timeline shows', async () => {
   const { reference } = await chargeSilent()
   await service.until(reference, 'processing')
   const page = await openScreen(`debit/${reference}`)
   await call(page, 'Bank: failed', { 'Failure code': 'invalid_account' })
-  await page.getByText('(invalid_account)').waitFor()
+  await page.getByRole('listitem').getByText('Invalid account (invalid_account)').waitFor()
 })
 
 test('the operator completes a debit of a bank without a token', async () => {
@@ -157,7 +157,8 @@ test('a delivery opens in a drawer with each attempt, and is sent again', async 
   await service.call('webhook', 'set', { provider: 'other', url, events: 'transaction.failed' })
   const { reference } = await service.charge({ phone_number: FAILS_AT_ONCE }, 'sk_sandbox_other')
   const page = await openScreen(`debit/${reference}`)
-  await page.getByText(/\d of 11 attempts, next/).waitFor()
+  const line = page.getByRole('listitem').filter({ hasText: /\d of 11 attempts, next/ })
+  await line.getByText('HTTP 500').waitFor()
   await page.getByRole('link', { name: 'transaction.failed' }).click()
   const drawer = page.getByRole('dialog', { name: /^Delivery / })
   await drawer.getByText(/\d of 11 attempts, next in \d+ s/).waitFor()

@@ -45,7 +45,7 @@ test('a webhook that fails is shown as failing, with a countdown to each retry',
   expect(await legibilityFindings(page)).toEqual([])
 })
 
-test('a webhook has its deliveries by status; one is sent again', async () => {
+test('a webhook has its health, and its deliveries by status; one is sent again', async () => {
   const { script, debit, arrived } = await subscribe('resent', {
     ...{ events: 'transaction.created', 'max-attempts': '1' },
   })
@@ -55,6 +55,8 @@ test('a webhook has its deliveries by status; one is sent again', async () => {
   await page.getByLabel('Status').selectOption('abandoned')
   const row = rowsOf(page, 'Deliveries').filter({ hasText: reference })
   await row.getByText('HTTP 500').waitFor()
+  await row.getByRole('cell', { name: /^\d\d:\d\d:\d\d$/ }).waitFor()
+  await page.getByText('The next success sends the abandoned events again').waitFor()
   expect(await legibilityFindings(page)).toEqual([])
   await row.getByRole('button', { name: 'Redeliver' }).click()
   await page.getByText('No delivery matches these filters').waitFor()
@@ -73,13 +75,16 @@ test('a request appears live with bodies and without tokens, and is copied as cu
   const page = await openScreen('requests')
   await page.getByRole('heading', { name: 'Requests' }).waitFor()
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  const body = chargeBody({ phone_number: SILENT, narration: "Ama's order" })
+  const charge = chargeBody({ phone_number: SILENT, narration: "Ama's order" })
+  const body = JSON.stringify(charge).replace('"100.00"', '100.00')
   const credential = 'sk_sandbox_demo'
   const { body: reply } = await service.send('POST', CHARGE, { credential, body })
   const { reference } = reply.data
   await page.getByLabel('Find').fill(reference)
   await page.getByText(`POST ${CHARGE}`).click()
   await page.getByRole('region', { name: 'Body of the reply' }).getByText(reference).waitFor()
+  const sent = page.getByRole('region', { name: 'Body of the request' })
+  await sent.getByText('"amount": 100.00,').waitFor()
   expect(await legibilityFindings(page)).toEqual([])
   expect(await page.content()).not.toContain(credential)
   await page.getByRole('button', { name: 'Copy as curl' }).click()

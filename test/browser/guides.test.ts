@@ -29,6 +29,16 @@ test('the guides, the reference and the start page lead to each other', async ()
   await page.getByRole('heading', { name: 'Debit collection sandbox' }).waitFor()
 })
 
+test('a reply of one line is wrapped, so that it is read without scrolling', async () => {
+  const page = await openGuide('tour')
+  const replies = page.locator('pre', { has: page.locator('.language-json') })
+  expect(await replies.count()).toBeGreaterThan(3)
+  const hidden = await replies.evaluateAll((all) =>
+    all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth),
+  )
+  expect(hidden).toEqual([])
+})
+
 test('the page of a `doc_url` scrolls to the row of its code, below the bar', async () => {
   const { body } = await service.get('/api/v1/payment-providers/debit-requests/none')
   const page = await open(body.error.doc_url)

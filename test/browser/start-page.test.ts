@@ -22,9 +22,12 @@ test('the start page shows every test number with its outcome, and every key', a
   for (const { token, caller } of credentials) expect(rows).toContainEqual([token, caller])
 })
 
-test('the command of the start page charges a customer', async () => {
+test('the command of the start page, copied by its button, charges a customer', async () => {
   const page = await openStart()
-  const command = await page.locator('pre').innerText()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: 'Copy' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  const command = String(await page.evaluate('navigator.clipboard.readText()'))
   const { stdout } = await promisify(execFile)('sh', ['-c', command])
   expect(JSON.parse(stdout)).toMatchObject({ success: true, data: { status: 'pending' } })
 })

@@ -139,7 +139,7 @@ test('`open-settlement` starts the builds of completed debits and the payouts th
   }
 })
 
-test('the sweep queries the bank before it fails a debit whose timers never fired', async () => {
+test('the sweep queries the bank, also a disabled one, before it fails a debit whose timers never fired', async () => {
   const chargedAt = new Date(Date.now() - 700_000)
   const atBank = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
   const pending = pendingDebit({ bank: atBank }, chargedAt)
@@ -150,8 +150,10 @@ test('the sweep queries the bank before it fails a debit whose timers never fire
   })
   const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LATE', status: 'completed' }
   bank.outcomes.set(uuid, outcome)
+  await service.call('bank', 'disable', { bank: 'HTB' })
   await service.runJob('sweep')
   const { history } = await service.until(reference, 'completed')
+  await service.call('bank', 'enable', { bank: 'HTB' })
   expect(history.at(-1).by).toBe('bank:HTB')
 })
 

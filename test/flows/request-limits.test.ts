@@ -4,6 +4,7 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { answerUnmatched } from '../../functions/gateway/answer-unmatched.ts'
 import { actingAs } from '../../sandbox/authorizer.ts'
 import { type OperationName, operationNames, operations } from '../../shared/api/operations.ts'
+import { tokenOf } from '../../shared/domain/token.ts'
 import {
   answer,
   callerOf,
@@ -23,7 +24,7 @@ import { captureOutput } from '../support/output.ts'
 
 process.env.METRICS_DISABLED = 'false'
 useCountedRequests()
-const { clear, metrics } = captureOutput()
+const { clear, lines, metrics } = captureOutput()
 beforeEach(clear)
 
 /** Cheap point reads do not wait for their count. */
@@ -165,6 +166,19 @@ test.each(bankOperations)('the metrics of %s have a line with a metric per 4xx',
   const replies = await times(31, () => suspended())
   expect(replies.map(answer)).toEqual([...Array(30).fill('403/1403'), '429/1453'])
   expect(metrics()).toEqual(Array(31).fill(refused))
+})
+
+test('the metrics of production count no token that no bank can have', async () => {
+  vi.stubEnv('STAGE', 'production')
+  const send = callerOf('debit-callback', { status: 'suspended' })
+  const refused = async (token: string) =>
+    answer(await send({ headers: { Authorization: `Bearer ${token}` } }))
+  expect(await refused('guessed')).toBe('403/1403')
+  expect(await refused(`bt_live_${'x'.repeat(39)}`)).toBe('401/1401')
+  expect(metrics()).toEqual([])
+  expect(await refused(tokenOf('bank', 'production', new Uint8Array(24)))).toBe('403/1403')
+  const counted = lines().flatMap(({ BankCredentialsRefused: count }) => count ?? [])
+  expect(counted).toEqual([1])
 })
 
 test('the metrics count a refused charge of a known caller, and no anonymous one', async () => {

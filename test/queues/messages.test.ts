@@ -9,7 +9,7 @@ import { beforeEach, expect, test } from 'vitest'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { pingAttempt } from '../../shared/domain/webhooks/attempt.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
-import { consumer } from '../../shared/queues/consume.ts'
+import { consumer, groupConsumer } from '../../shared/queues/consume.ts'
 import { nextAttempt } from '../../shared/queues/outbox.ts'
 import { type Outgoing, send, sendAll, sendAllOrThrow, sqs } from '../../shared/queues/send.ts'
 import { inSeconds, NOON, pendingDebit } from '../support/examples.ts'
@@ -143,4 +143,16 @@ test('a failed message is redelivered after 2, 4, 8 ... 60 seconds', async () =>
 test('a message stays failed if its visibility cannot be changed', async () => {
   calls.on(ChangeMessageVisibilityCommand).rejects(new Error('gone'))
   expect((await run([valid], () => true)).failed).toEqual(['message-1'])
+})
+
+test('a fault in a group of a FIFO queue returns all its messages, and none of another group', async () => {
+  const body = (provider: string) => ({ provider, events: [{ reference, n: 1 }] })
+  const { Records } = sqsEvent('feeds.fifo', ['acme', 'kasa', 'acme'].map(body))
+  for (const { attributes, body } of Records) attributes.MessageGroupId = JSON.parse(body).provider
+  const handler = groupConsumer('feeds.fifo', async ([first]) => {
+    if (first?.provider === 'acme') throw new Error('on purpose')
+  })
+  const { batchItemFailures } = await handler({ Records })
+  const failed = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)
+  expect(failed).toEqual(['message-1', 'message-3'])
 })

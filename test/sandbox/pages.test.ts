@@ -38,9 +38,19 @@ test.each(['/', '/docs', '/docs/guides'])('no content of %s is inline or foreign
   expect(directives).toContain("default-src 'none'")
   expect(directives).toContain("frame-ancestors 'none'")
   const scripts = directives.filter((directive) => directive.startsWith('script-src'))
-  expect(scripts).toEqual(path === '/' ? [] : ["script-src 'self'"])
+  expect(scripts).toEqual(["script-src 'self'"])
+  expect(response.headers.get('cross-origin-opener-policy')).toBe('same-origin')
+  expect(response.headers.get('referrer-policy')).toBe('no-referrer')
   expect(policy).not.toMatch(/https?:|\*/)
   expect((await response.text()).match(/<(?:link|script|img)[^>]*"https?:[^>]*>/g)).toBeNull()
+})
+
+test('an unknown guide is a page with a link to all guides for a browser, and 404/1404 for others', async () => {
+  const page = await get('/docs/guides/unknown', { Accept: CHROME })
+  expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+  expect(await page.text()).toContain('href="/docs/guides"')
+  const reply = await get('/docs/guides/unknown', { Accept: '*/*' })
+  expect(await reply.json()).toMatchObject({ error: { code: 1404 } })
 })
 
 test('a clone without the reference links the descriptions and names the command that adds it', () => {

@@ -85,7 +85,7 @@ const owe = async (count: number): Promise<void> => {
 
 const pay = async ({ id }: Batch) => granted(await payBatch(id, deps()))
 const retry = async ({ id }: Batch) => granted(await retryBatch(id, noWrites, deps()))
-const reload = async ({ id }: Batch): Promise<Batch> => (await findBatch(id)) as Batch
+const reload = async ({ id }: Pick<Batch, 'id'>): Promise<Batch> => (await findBatch(id)) as Batch
 type Payout = { bankReference: string; amount?: Pesewas }
 /** Records a payout that an operator knows of. */
 const complete = ({ id }: Batch, payout: Partial<Payout> = {}, alongside = noWrites) =>
@@ -99,6 +99,13 @@ test('a payout waits (400/5001) for a connector of its bank', async () => {
   expect(refused(await payBatch(batch.id, deps()))).toEqual({ code: '400/5001', details })
   await storeBank(gcb)
   expect(await pay(batch)).toMatchObject({ status: 'completed' })
+})
+
+test('a sealed batch waits (400/5001) for its reports', async () => {
+  const { id } = await batchOf(100_00)
+  await put(keys.batch(id), 'batch', toBatchItem({ ...(await reload({ id })), reportedAt: null }))
+  const details = 'the batch is being built'
+  expect(refused(await payBatch(id, deps()))).toEqual({ code: '400/5001', details })
 })
 
 test('a batch that cannot be paid, a rejected payout and a payout are measured', async () => {

@@ -141,10 +141,14 @@ export const ServiceTime = () => {
   )
 }
 
+/** Keeps the decimals of amounts. */
+const asWritten = (_: string, value: unknown, context?: { source?: string }) =>
+  typeof value === 'number' && context?.source ? JSON.rawJSON(context.source) : value
+
 /** Formats JSON text for reading; other text stays as it is. */
 export const prettyJson = (text: string): string => {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2)
+    return JSON.stringify(JSON.parse(text, asWritten), null, 2)
   } catch {
     return text
   }

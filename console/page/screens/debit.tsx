@@ -2,6 +2,7 @@ import type { FailureCode } from '../../../shared/domain/banks/failure-code.ts'
 import type { ShownRefundStatus } from '../../../shared/domain/debits/refund.ts'
 import type { DeliveryWithAttempts } from '../../../shared/views/delivery.ts'
 import type { DebitResult, HistoryEntry } from '../../../shared/views/operator/debit.ts'
+import { withSeparators } from '../amounts.ts'
 import { exchange, isSandbox, tokenOf } from '../client.ts'
 import { debitStatuses, displayOf } from '../debit-statuses.ts'
 import { Action } from '../parts/action.tsx'
@@ -12,7 +13,7 @@ import { AttemptCount, By, Code, Link, Status, Time } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
-import { DeliveryLink } from './webhooks.tsx'
+import { DeliveryLink, outcomeOf } from './webhooks.tsx'
 
 /** A text of a bank for each code. */
 const failures: Record<FailureCode, string> = {
@@ -69,9 +70,12 @@ const DebitActions = ({ reference, status, amount, bank, uuid }: DebitResult) =>
   })
 }
 
-type EntryProps = HistoryEntry & { deliveries: readonly DeliveryWithAttempts[] }
+type EntryProps = HistoryEntry & {
+  deliveries: readonly DeliveryWithAttempts[]
+  failure: string | null | false
+}
 
-const Entry = ({ event, at, by, request_id, deliveries }: EntryProps) => {
+const Entry = ({ event, at, by, request_id, deliveries, failure }: EntryProps) => {
   // Every event but the creation is a status.
   const { title, tone } = displayOf(event.replace(/^\w+\./, '')) ?? { title: 'Created' }
   // The log of a sandbox has requests to the API; other ids are of messages and operators.
@@ -95,10 +99,12 @@ const Entry = ({ event, at, by, request_id, deliveries }: EntryProps) => {
           <span class="mono">{request_id}</span>
         )}
       </small>
+      {failure && <p class="bad">{failure}</p>}
       {deliveries.map((delivery) => (
         <p key={delivery.id} class="delivery row">
           <Status value={delivery.status} />
           <DeliveryLink {...delivery} />
+          <small>{outcomeOf(delivery.attempts.at(-1))}</small>
           <AttemptCount of={delivery} />
         </p>
       ))}
@@ -128,11 +134,14 @@ const Refund = ({ reference, refund }: DebitResult) => {
   )
 }
 
+const failureOf = ({ error_message, error_code }: DebitResult) =>
+  error_message && `${error_message} (${error_code})`
+
 const facts: ViewColumns<DebitResult> = {
   Amount: ({ amount }) => <Sum of={amount} />,
   Fee: ({ fee }) => fee && `${fee} GHS`,
   Status: 'status',
-  Failure: ({ error_message, error_code }) => error_message && `${error_message} (${error_code})`,
+  Failure: failureOf,
   ...named('provider', 'partner_reference', 'bank', 'bank_reference', 'phone_number'),
   ...named('approval_method as Approval', 'narration', 'uuid'),
   'Settled in': ({ settlement }) =>
@@ -161,7 +170,7 @@ const Exceptions = ({ reference }: { reference: string }) => {
 
 const about = ({ status, amount, provider, bank }: DebitResult) => (
   <>
-    <Status value={status} /> · {amount} GHS · {provider} at {bank}
+    <Status value={status} /> · {withSeparators(`${amount} GHS`)} · {provider} at {bank}
   </>
 )
 
@@ -182,8 +191,10 @@ export const DebitScreen = () => {
             <Panel title="Timeline">
               <ol class="timeline">
                 {shown.history.map((entry) => {
+                  const { isFailure } = debitStatuses[shown.status]
                   const deliveries = log?.filter(({ event }) => event === entry.event) ?? []
-                  return <Entry key={entry.n} {...entry} deliveries={deliveries} />
+                  const failure = isFailure && entry === shown.history.at(-1) && failureOf(shown)
+                  return <Entry key={entry.n} {...{ ...entry, deliveries, failure }} />
                 })}
               </ol>
               {log?.length === 0 && (

@@ -9,7 +9,7 @@ import { Button, CsvButton } from '../parts/button.tsx'
 import { Control, chosenDay, onSubmit, useObjects } from '../parts/field.tsx'
 import { Data, Empty, type EmptyText, Facts, Failure, Panel, Screen } from '../parts/screen.tsx'
 import { named, Table } from '../parts/table.tsx'
-import { dayText, Mark, Time, Verdict } from '../parts/values.tsx'
+import { dayText, Mark, objectName, Time, Verdict } from '../parts/values.tsx'
 import { useOperator, useRun } from '../use-operator.ts'
 
 /** The groups of a comparison, and whose amounts the sum has. */
@@ -54,7 +54,7 @@ const Comparison = ({ bank, date, result }: Compared) => {
             label={groups[name].title}
             columns={{
               Line: 'line',
-              Debit: ({ reference }) => reference,
+              'Debit or batch': ({ reference }) => reference && objectName(reference),
               ...named('uuid', 'bank_reference', 'amount'),
               Difference: ({ reason }) => reason,
             }}
@@ -144,7 +144,7 @@ const Invariant = ({ title, examples }: Finding) => (
         <li key={`${subject} ${difference}`}>
           <small>
             {provider && `${provider}, `}
-            <span class="mono">{subject}</span> {difference}
+            <span class="mono">{objectName(subject)}</span> {difference}
           </small>
         </li>
       ))}
@@ -201,12 +201,12 @@ export const ReconciliationScreen = () => {
         </Button>
       }
     >
-      <Panel>
+      <Statement date={date} />
+      <Panel title="Invariants">
         <Data of={check} none={!isChecked && none}>
           {Findings}
         </Data>
       </Panel>
-      <Statement date={date} />
     </Screen>
   )
 }

@@ -10,15 +10,20 @@ import { ListPanel, listScreen } from '../parts/list.tsx'
 import { Exchange } from '../parts/result.tsx'
 import { Data, Modal, Panel, Screen } from '../parts/screen.tsx'
 import { named, TablePanel, View, type ViewColumns } from '../parts/table.tsx'
-import { AttemptCount, Countdown, Link, Status, Time, words } from '../parts/values.tsx'
+import { AttemptCount, Countdown, Link, Noted, Status, Time, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place, setFilters } from '../route.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 
 type SentAttempt = SentDelivery['attempts'][number]
 
-const outcomeOf = ({ response_code, cause }: SentAttempt): string =>
-  response_code === null ? words(cause ?? 'no response') : `HTTP ${response_code}`
+export const outcomeOf = (
+  attempt: Pick<SentAttempt, 'response_code' | 'cause'> | undefined,
+): string => {
+  if (!attempt) return ''
+  const { response_code, cause } = attempt
+  return response_code === null ? words(cause ?? 'no response') : `HTTP ${response_code}`
+}
 
 const attemptFacts: ViewColumns<SentAttempt> = {
   Sent: 'at',
@@ -180,8 +185,15 @@ export const WebhooksScreen = listScreen({
   ],
 })
 
+const meanings: Partial<Record<WebhookResult['health'], string>> = {
+  exhausted: 'A delivery was abandoned. The next success sends the abandoned events again.',
+  disabled: 'Nothing is sent until a ping succeeds or “Enable”.',
+}
+
 const settings: ViewColumns<WebhookResult> = {
-  ...named('url', 'health', 'failing_since', 'disabled_at', 'recovered_at'),
+  ...named('url'),
+  Health: ({ health }) => <Noted of={<Status value={health} />}>{meanings[health]}</Noted>,
+  ...named('failing_since', 'disabled_at', 'recovered_at'),
   Slow: ({ is_sidelined }) => is_sidelined && 'delivered apart from others',
   Events: ({ events }) => events?.join(', ') ?? 'all events of a debit',
   Attempts: ({ max_attempts }) => max_attempts ?? 'by event type',
@@ -231,7 +243,7 @@ export const WebhookScreen = () => {
           ...eventColumns,
           Status: 'status',
           ...attemptColumns,
-          Delivered: 'delivered_at',
+          Ended: ({ delivered_at, failed_at }) => <Time at={delivered_at ?? failed_at} />,
           '': ({ id }) => <Call of={['delivery', 'redeliver', { id: String(id) }]} />,
         }}
         empty={[

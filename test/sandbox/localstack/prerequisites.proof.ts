@@ -1,8 +1,9 @@
-import { symlinkSync } from 'node:fs'
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { beforeEach, describe, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../../sandbox/local-server.ts'
+import { startDynamoDbLocal } from '../../../sandbox/localstack/dynamodb-local.ts'
 import { expectOneLine, runScript } from '../../support/commands.ts'
 import { newFolder } from '../../support/folders.ts'
 import { whileListening } from '../../support/servers.ts'
@@ -47,3 +48,11 @@ describe.each(['commands/sandbox-localstack.ts', 'proofs/stacks/deploy.ts'])(
     })
   },
 )
+
+test('a start of DynamoDB Local that fails has the reason, which Java prints', async () => {
+  const java = join(folder, 'java')
+  writeFileSync(java, '#!/bin/sh\n[ "$1" = -version ] || { echo "no memory" >&2; exit 1; }\n')
+  chmodSync(java, 0o755)
+  vi.stubEnv('PATH', folder)
+  await expect(startDynamoDbLocal()).rejects.toThrow('DynamoDB Local did not start: no memory')
+})
