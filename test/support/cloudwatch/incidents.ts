@@ -118,7 +118,7 @@ export const incidents: Record<string, Incident> = {
       ),
     ],
   },
-  'anonymous callers scan the API, 20 requests a minute': {
+  'a revoked token of a bank is used, 20 requests a minute': {
     rate: 0.05,
     aws: [
       aws('ApiGateway', '4XXError', { ApiName: STAGE, Stage: 'production' }, every(20)),
