@@ -13,10 +13,12 @@ const BEGIN_MS = 20_000
 export const refusalToRepeat = async (
   { since }: { since: Date },
   { at }: Pick<Author, 'at'>,
-): Promise<Refusal | undefined> =>
-  since < secondsAfter(at, -ERASURE_DAYS * DAY_SECONDS)
+): Promise<Refusal | undefined> => {
+  if (since > at) return invalid({ since: ['must not be in the future'] })
+  return since < secondsAfter(at, -ERASURE_DAYS * DAY_SECONDS)
     ? invalid({ since: [`must be within ${ERASURE_DAYS} days`] })
     : undefined
+}
 
 /**
  * Repeats the erasures since the second to which the table was restored. Customers with open work are
