@@ -22,7 +22,7 @@ test('a list becomes a row per item, with the columns that fit', () => {
   expect(tableOf(wide, 30)).toBe('reference  status\nDCS-1      completed')
 })
 
-test('text of a bank or a receiver cannot control the terminal', () => {
+test('a table and a check print no control characters of a bank or a receiver', () => {
   expect(new Mismatch('HTTP 404', 'HTTP 200 \u001b[31m').message).not.toContain('\u001b')
   const report = '\u001b]0;title\u0007\u001b[31m\nGCB\u009b2J \u202eno'
   const shown = ']0;title [31m GCB 2J no'
