@@ -1,4 +1,7 @@
+import * as v from 'valibot'
 import { bankUrl } from '../shared/banks/bank-url.ts'
+import { CustomerAccount } from '../shared/domain/banks/bank.ts'
+import { PhoneNumber } from '../shared/domain/phone.ts'
 import { Refusal } from '../shared/domain/refusal.ts'
 import { checkBank } from './bank-check/cases.ts'
 import type { OrderKind } from './bank-check/requests.ts'
@@ -32,6 +35,12 @@ const urlIn = (text: string): string => {
 const [text, ...others] = [values.url ?? [], positionals].flat()
 if (text === undefined || others.length > 0) refuse()
 const { secret, account, skip, phone } = values
+const check = (option: string, schema: v.GenericSchema<string>, text?: string): void => {
+  const { success, issues } = v.safeParse(v.optional(schema), text)
+  if (!success) refuse(`--${option}: ${issues[0].message}`)
+}
+check('phone', PhoneNumber, phone)
+check('account', CustomerAccount.entries.accountNumber, account)
 const target = { url: urlIn(text ?? ''), secret: secret || refuse(), account, phone }
 const skipped = skip.split(',').filter(Boolean)
 for (const part of skipped) {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { printable } from '../shared/domain/text.ts'
 
 /** A failed check, in one line. */
 export class Mismatch extends Error {
@@ -12,7 +13,7 @@ const PRINTED_MAX = 300
 
 const format = (value: unknown): string => {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
-  return text.replaceAll(/\s+/g, ' ').slice(0, PRINTED_MAX)
+  return printable(text).slice(0, PRINTED_MAX)
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -70,7 +70,9 @@ const eventsIn = async (text: string): Promise<string[]> => {
 }
 
 if (positionals.length > 0) refuse()
-if (values.secret === '') refuse('--secret: has no value')
+if (values.secret !== undefined && !/^whsec_./.test(values.secret)) {
+  refuse('--secret: must be the secret of a webhook, whsec_...')
+}
 if (values.secret && values.register) refuse('--secret, --register: only one of them is allowed')
 if (values.times !== undefined && values.fail === undefined) refuse('--times: requires --fail')
 const port = portIn(values.port, refuse, 0)

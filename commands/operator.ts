@@ -117,7 +117,7 @@ async function* readFile(option: string, path: string): AsyncGenerator<Uint8Arra
   try {
     yield* path === '-' ? process.stdin : createReadStream(path)
   } catch (error) {
-    fail(`--${option}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    fail(`--${option}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`, 2)
   }
 }
 

@@ -6,8 +6,6 @@ import { fail } from './terminal/fail.ts'
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-const listIn = (text: string): string[] => text.toLowerCase().split(',').filter(Boolean)
-
 const { values, positionals, refuse } = await readArguments({
   name: 'sandbox',
   form:
@@ -34,8 +32,14 @@ if (!(timeScale > 0 && Number.isFinite(timeScale)))
   refuse('--time-scale: must be a number above zero')
 const { data, approvals, host } = values
 if (data === '') refuse('--data: must name a folder')
-const listening = { host, names: listIn(values.names) }
-const settings = { data, timeScale, approvals, webhookHosts: listIn(values['webhook-hosts']) }
+
+const namesIn = (option: 'names' | 'webhook-hosts'): string[] => {
+  const names = values[option].toLowerCase().split(',').filter(Boolean)
+  const isName = (name: string): boolean => /^(?:[\w.-]+|\[[0-9a-f:.]+\])$/.test(name)
+  return names.every(isName) ? names : refuse(`--${option}: must be names like shop, or addresses`)
+}
+const listening = { host, names: namesIn('names') }
+const settings = { data, timeScale, approvals, webhookHosts: namesIn('webhook-hosts') }
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`)

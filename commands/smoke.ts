@@ -16,7 +16,7 @@ import { portIn, readArguments } from './terminal/arguments.ts'
 /** Longer than any run. */
 const CREDENTIAL_MS = 30 * 60_000
 
-const { values, refuse } = await readArguments({
+const { values, positionals, refuse } = await readArguments({
   name: 'smoke',
   form: '--stage NAME | --port N [--api URL] [--receiver] [--keep]',
   summary:
@@ -52,6 +52,7 @@ const reasonOf = (error: unknown): string => {
   return `expected a result, got ${text.replaceAll(/\s+/g, ' ')}`
 }
 
+if (positionals.length > 0) refuse()
 const { keep } = values
 const { target, apiOption, hasReceiver } = targetIn(values)
 const since = new Date()

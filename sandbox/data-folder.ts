@@ -10,8 +10,8 @@ const isZombie = (pid: number): boolean => {
 }
 
 const isAlive = (pid: number): boolean => {
-  // In containers every process has the same id.
-  if (pid === process.pid) return false
+  // In containers every process has the same id. A start that was killed left an empty file: 0 is no process.
+  if (pid === process.pid || !(pid > 0)) return false
   try {
     process.kill(pid, 0)
     return !isZombie(pid)

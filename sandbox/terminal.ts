@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import type { DynamoDBRecord } from 'aws-lambda'
 import { type DebitEventName, debitEventTypes } from '../shared/domain/debits/lifecycle.ts'
+import { printable } from '../shared/domain/text.ts'
 import type { GatewayReply } from './gateway.ts'
 import { firstCharge } from './pages/start-page.ts'
 import { credentials, customers } from './seeds.ts'
@@ -94,9 +95,6 @@ export type LogRecord = {
 }
 
 const TEXT_MAX = 200
-
-/** Replaces control characters: an error can quote the reply of a peer. */
-const printable = (text: string): string => text.replaceAll(/[\p{C}\s]+/gu, ' ').trim()
 
 /** Returns the error and its causes. */
 const chainOf = (error: LoggedError | undefined): LoggedError[] =>

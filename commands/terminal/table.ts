@@ -1,3 +1,5 @@
+import { printable } from '../../shared/domain/text.ts'
+
 /** Formats results for a terminal; programs read JSON. */
 
 const CELL_MAX = 40
@@ -11,8 +13,8 @@ const isRow = (value: unknown): value is ResultRow =>
 const textOf = (value: unknown): string => {
   if (value === null || value === undefined) return '-'
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object'))
-    return value.join(', ')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+    return printable(value.join(', '))
+  return printable(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
 const isShort = (value: unknown): boolean => typeof value !== 'object' || value === null

@@ -149,10 +149,9 @@ const refundOne = async (
 
 /** Rejects a kind that no refund belongs to, before an operator has to approve it. */
 const checkRefund = async (
-  { reference, file, kind, ...request }: RefundOptions,
+  { reference, file: _, kind, ...request }: RefundOptions,
   author: Author,
 ) => {
-  if (kind && (reference || file)) return invalid({ kind: ['belongs to --bank, --from and --to'] })
   if (kind && rowOf(kind)?.refund === 'none') return invalid({ kind: ['allows no refund'] })
   return reference ? planRefund({ reference, ...request }, author) : undefined
 }

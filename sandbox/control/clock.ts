@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { ClockState } from '../../console/server/backend.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import { DAY_MS, Duration } from '../../shared/domain/time.ts'
+import { DAY_MS, Duration, Instant } from '../../shared/domain/time.ts'
 import { parseInput } from '../../shared/domain/validation.ts'
 import type { Control } from './control.ts'
 
@@ -9,12 +9,6 @@ import type { Control } from './control.ts'
 
 /** A year of sweeps takes about a minute. */
 const MOVE_MAX_DAYS = 366
-
-const Instant = v.pipe(
-  v.string(),
-  v.isoTimestamp('must be a time such as 2026-11-25T00:00:00Z'),
-  v.transform((text) => new Date(text)),
-)
 
 const commandSchema = v.pipe(
   v.strictObject({

@@ -7,7 +7,7 @@ import {
   type ReportKind,
   resolvedIfRepeated,
 } from '../domain/debits/exception.ts'
-import type { CompletedDebit } from '../domain/debits/submission.ts'
+import type { BankOutcome } from '../domain/debits/submission.ts'
 import { formatAmount } from '../domain/money.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import { log } from '../log.ts'
@@ -56,20 +56,26 @@ export const recordRejection = async (
 
 /**
  * Stores the reply of a bank that a debit is completed, which has failed or is reversed: its money has moved,
- * and the bank may never report it.
+ * and the bank may never report it. Or that it rejects a debit that was completed.
  */
-export const recordCompletion = (
+export const recordOutcome = (
   debit: Debit,
-  reply: CompletedDebit,
+  reply: BankOutcome,
   { status, ...rejection }: Pick<Rejection, 'refusal' | 'cause'> & { status: Debit['status'] },
 ): Promise<void> => {
-  const kind = exceptionKind(status, 'completed')
+  const kind = exceptionKind(status, reply.kind === 'completed' ? 'completed' : 'failed')
   const report = JSON.stringify(reportOf(reply))
   return recordRejection(debit, { kind, report, status, ...rejection })
 }
 
 /** Returns a reply as the bank would report it, so that its own report of the same is a repeat. */
-const reportOf = ({ kind, bankReference, fee, approvalMethod, ...others }: CompletedDebit) => {
+const reportOf = (reply: BankOutcome) => {
+  if (reply.kind === 'rejected') {
+    const { kind: _, bankReference, message, code, ...others } = reply
+    noneRemain(others)
+    return { status: 'failed', bank_reference: bankReference, error_message: message, code }
+  }
+  const { kind, bankReference, fee, approvalMethod, ...others } = reply
   noneRemain(others)
   return {
     status: kind,

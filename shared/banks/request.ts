@@ -85,6 +85,12 @@ const NOT_HTTP = new Set([
   'ResponseContentLengthMismatchError',
 ])
 
+/** Reasons of undici, which operators read. */
+const reasons: Record<string, string> = {
+  UND_ERR_SOCKET: 'the bank closed the connection',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+}
+
 /** Drops the original error: it may contain bytes of the response, which would be logged. */
 const faultOf = (error: unknown, isExpired = false): ConnectorFault => {
   const { name, code = '' } = error as { name?: string; code?: string }
@@ -94,7 +100,7 @@ const faultOf = (error: unknown, isExpired = false): ConnectorFault => {
   if (NOT_HTTP.has(String(name))) {
     return new ConnectorFault(2002, 'the response is not HTTP')
   }
-  const reason = code || String(name)
+  const reason = reasons[code] ?? (code || String(name))
   // Most banks close the connection without a reason when a certificate has expired.
   return new ConnectorFault(
     2502,

@@ -40,6 +40,9 @@ const patternOf = (lines: boolean): string => {
   return `^${any}[^${c0}${AFTER_C0}${BLANK_CLASS}]${any}$`
 }
 
+/** Replaces control characters and line ends by blanks: text of a peer must not control a terminal. */
+export const printable = (text: string): string => text.replaceAll(/[\p{C}\s]+/gu, ' ').trim()
+
 export const singleLine = (text: string): string => text.replaceAll(LINE_CHARACTERS, ' ')
 
 /** Text of 1 to `max` code points that is not blank and holds no control characters. */

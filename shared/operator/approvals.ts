@@ -121,6 +121,10 @@ export const claimGranted = async (
   const options = await store.openOptions(approval)
   if (!options) {
     const details = 'a secret of the request cannot be opened: request it again'
+    // Else a request that can never run could neither be denied nor run, and would count as unreadable.
+    if (!approval.hasEffect) {
+      await store.finishApproval(approval, { doneAt: at, refusal: details }, runtime)
+    }
     return new Refusal(1409, { details })
   }
   const claim = { id: approval.id, claim: worker, at, until }

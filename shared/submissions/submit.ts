@@ -1,7 +1,7 @@
 import { ConnectorFault } from '../banks/connector.ts'
 import { noteHealth } from '../banks/note-health.ts'
 import { connectors } from '../banks/registry.ts'
-import { recordCompletion } from '../banks/rejected-report.ts'
+import { recordOutcome } from '../banks/rejected-report.ts'
 import { type BankIdentifier, behaviourAt } from '../domain/banks/bank.ts'
 import { afterFailure, afterReply } from '../domain/banks/health.ts'
 import type { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
@@ -15,6 +15,7 @@ import {
   type Transition,
   wholeFacts,
 } from '../domain/debits/debit.ts'
+import { exceptionKind } from '../domain/debits/exception.ts'
 import { isUnsubmitted } from '../domain/debits/lifecycle.ts'
 import {
   applyOutcome,
@@ -123,12 +124,15 @@ export const newSubmitter = (
       return afterSubmission(current, result, { ...cause, changes })
     }
     const refusal = await transition(debit, decide, runtime)
-    if (refusal instanceof Refusal && result.kind === 'completed') {
-      await recordCompletion(debit, result, { refusal, cause, status })
+    if (refusal instanceof Refusal && (result.kind === 'completed' || result.kind === 'rejected')) {
+      await recordOutcome(debit, result, { refusal, cause, status })
     }
     return undefined
   }
 }
+
+const isContradiction = ({ status }: Debit): boolean =>
+  exceptionKind(status, 'failed') === 'contradiction'
 
 /** Reads the bank, the customer's account and the generation of the stage for a submission. */
 const submissionOf = async (debit: Debit, repeated: boolean, at: Date) => {
@@ -179,13 +183,17 @@ const healthRecorder = (skipsSlowBanks: boolean, runtime: Runtime) => {
 
 /**
  * Changes only a pending debit: a timeout or a bank report may have been first. But a completed reply
- * means that the customer's money has moved, whatever became of the debit meanwhile.
- * @returns 422/3001 for a completed reply about a debit that has failed or is reversed
+ * means that the customer's money has moved, whatever became of the debit meanwhile, and a rejection
+ * means that it has not, although the bank reported that.
+ * @returns 422/3001 for a completed reply about a debit that has failed or is reversed, and for a
+ *   rejection of one that was completed
  */
 const afterSubmission = (debit: Debit, result: SubmissionReply, cause: Omit<Transition, 'to'>) => {
   if (result.kind === 'completed') return applyOutcome(debit, result, cause)
-  if (result.kind === 'silent' || !isUnsubmitted(debit.status)) return debit
-  if (result.kind === 'rejected') return applyOutcome(debit, result, cause)
+  if (result.kind === 'rejected' && (isUnsubmitted(debit.status) || isContradiction(debit))) {
+    return applyOutcome(debit, result, cause)
+  }
+  if (result.kind !== 'accepted' || !isUnsubmitted(debit.status)) return debit
   const changes = { ...cause.changes, bankReference: result.bankReference }
   return advance(debit, { ...cause, to: 'processing', changes })
 }

@@ -69,7 +69,9 @@ test.each<[string, number, (socket: Socket) => void]>([
     visits += 1
     respond(socket)
   })
-  expect(await faultOf(submit(url))).toBe(code)
+  const fault = await submit(url).catch((error: unknown) => error)
+  expect(fault).toMatchObject({ code })
+  expect(String(fault)).not.toContain('UND_ERR')
   expect(visits).toBe(1)
 })
 

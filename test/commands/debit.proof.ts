@@ -73,6 +73,8 @@ test('`debit --version` prints the version', async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
 })
 
+const BANK = ['--url', 'http://127.0.0.1:1', '--secret', 'x']
+
 test.each([
   [['debits', 'list'], 'unknown command debits; did you mean debit?'],
   [['triger'], 'unknown command triger; did you mean trigger?'],
@@ -84,6 +86,13 @@ test.each([
   [['listen', '--sandbox', '0'], '--sandbox: must be a port'],
   [['listen', '--forward-to', 'ftp://shop'], '--forward-to: must be a URL with http or https'],
   [['listen', '--times', '2'], '--times: requires --fail'],
+  [['listen', '--secret', 'whsec'], '--secret: must be the secret of a webhook, whsec_...'],
+  [['smoke', 'production', '--port', '1'], 'usage: debit smoke'],
+  [['bank-check', ...BANK, '--phone', '0241234567'], '--phone: must be in E.164 format'],
+  [['bank-check', ...BANK, '--account', '12-3'], '--account: must be 6 to 20 digits'],
+  [['sandbox', '--names', 'http://shop'], '--names: must be names like shop, or addresses'],
+  [['sandbox', '--webhook-hosts', 'shop:80'], '--webhook-hosts: must be names like shop'],
+  [['invoke', 'charge', '/nowhere.json'], '/nowhere.json: ENOENT'],
   [['sandbox', '--port', '-1'], 'argument is ambiguous; usage: '],
   [['bank', 'lst'], 'unknown verb of bank lst; did you mean list?'],
   [['completion', 'csh'], 'unknown shell csh'],

@@ -122,9 +122,9 @@ test.each([
   expect(await compare(text)).toEqual({ code: 1, stdout: '', stderr })
 })
 
-test('a statement that does not exist exits with 1', async () => {
+test('a statement that does not exist is a wrong use', async () => {
   const args = ['--statement', '/nowhere.csv', '--date', '2026-11-21']
-  expectOneLine(await operator([...RECONCILE, ...args]), 'the file cannot be read (ENOENT)')
+  expectOneLine(await operator([...RECONCILE, ...args]), 'the file cannot be read (ENOENT)', 2)
 })
 
 const http = (status: number, type: string, body: string) =>

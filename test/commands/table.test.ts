@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Mismatch } from '../../commands/expect.ts'
 import { tableOf } from '../../commands/terminal/table.ts'
 
 test('a list becomes a row per item, with the columns that fit', () => {
@@ -19,6 +20,16 @@ test('a list becomes a row per item, with the columns that fit', () => {
   expect(tableOf([], 80)).toBe('none')
   const wide = [{ reference: 'DCS-1', narration: 'x'.repeat(40), status: 'completed' }]
   expect(tableOf(wide, 30)).toBe('reference  status\nDCS-1      completed')
+})
+
+test('a table and a check print no control characters of a bank or a receiver', () => {
+  expect(new Mismatch('HTTP 404', 'HTTP 200 \u001b[31m').message).not.toContain('\u001b')
+  const report = '\u001b]0;title\u0007\u001b[31m\nGCB\u009b2J \u202eno'
+  const shown = ']0;title [31m GCB 2J no'
+  expect(tableOf([{ report }], 80)).toBe(`report\n${shown}`)
+  expect(tableOf({ report, others: [report], nested: { report: '\u009b' } }, 80)).toBe(
+    `report  ${shown}\nothers  ${shown}\nnested  {"report":" "}`,
+  )
 })
 
 test('an object becomes a line per member, and lists in it become tables', () => {

@@ -356,7 +356,11 @@ test('a request whose secret is sealed again is carried out, and one whose key i
     const command = new PutSecretValueCommand({ SecretId: 'sealing-key', SecretString })
     await new SecretsManagerClient().send(command)
   }
+  const counted = async () => (await call('secret', 'reseal', {}, ama)).unreadable
+  const unreadableBefore = await counted()
   expect(await refusalToGrant(lost, kofi)).toContain('cannot be opened: request it again')
+  expect(await show(lost)).toMatchObject({ refusal: expect.stringContaining('request it again') })
+  expect(await counted()).toBe(Number(unreadableBefore) - 1)
   // A webhook whose secret is lost gets a new one.
   await request('webhook', 'set', { ...unreadable, url: hook('first') })
 })

@@ -21,6 +21,8 @@ const rows = rowsOf(`
   bank create bank=XYZ name=XYZ connector=http  --connector-url: is required for connector http
   bank behave bank=GCB as=down code=timeout  --code: applies to rejecting only
   delivery list  --reference or --provider is required
+  exception refund reference=DCS-20261121-ABC123 kind=refund  --kind: belongs to --bank, --from and --to
+  exception refund file=x kind=refund  --kind: belongs to --bank, --from and --to
   change list provider=demo bank=GCB  name one of --provider, --bank and --phone
   change verify from=2026-11-02 to=2026-11-01  --to: must not be before --from
   debit list from=2026-11-02 to=2026-11-01  --to: must not be before --from

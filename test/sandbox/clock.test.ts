@@ -92,7 +92,8 @@ test('the clock moves to an instant, one move after the other', async () => {
 test.each(
   rowsOf(`
       {"to":"2020-01-01T00:00:00Z"}      422/1007  must not be before the time of the clock
-      {"to":"tomorrow"}                  422/1007  must be a time such as 2026-11-25T00:00:00Z
+      {"to":"tomorrow"}                  422/1007  must be a time like 2026-11-21T10:00:00Z
+      {"to":"2126-02-30T00:00:00Z"}      422/1007  must be a time like 2026-11-21T10:00:00Z
       {"advance":"6"}                    422/1007  must be a duration such as 30s, 6m, 2h or 5d
       {"advance":"-6m"}                  422/1007  must be a duration such as 30s, 6m, 2h or 5d
       {"advance":"367d"}                 422/1007  must be at most 366 days ahead

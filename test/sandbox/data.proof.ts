@@ -77,6 +77,14 @@ test('only the owner can read the state', async () => {
   expect(modes).toEqual([0o700, 0o600])
 })
 
+test.each(['', '0', '-1'])(
+  'a folder whose start was killed before it wrote its id is free: "%s"',
+  async (id) => {
+    writeFileSync(join(data, 'sandbox.pid'), id)
+    await addressOf(start(words()))
+  },
+)
+
 test('an incomplete last line is ignored, and a second sandbox is refused', async () => {
   const first = start(words())
   await addressOf(first)

@@ -206,6 +206,13 @@ export const exception = {
           v.check((input) => isOneOrMany(input), ONE_OR_MANY),
           ['reference'],
         ),
+        v.forward(
+          v.check(
+            ({ kind, bank }) => !kind || bank !== undefined,
+            'belongs to --bank, --from and --to',
+          ),
+          ['kind'],
+        ),
       ),
     },
     resolve: {
