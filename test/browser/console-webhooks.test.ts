@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { CHARGE, chargeBody, SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { useSubscribers } from '../support/subscriber.ts'
@@ -112,7 +113,13 @@ test('a call without a connection shows what to do, and a retry works', async ()
   await page.getByRole('link', { name: 'Debits' }).click()
   await page.getByText('The console is not reachable').first().waitFor()
   expect(problems().length).toBeGreaterThan(0)
-  await page.unroute('**/console/operator')
+  // A change of the service also loads the list again: held, so that it does not remove the button.
+  let held = 0
+  await page.route('**/console/operator', () => {
+    held += 1
+  })
   await page.getByRole('button', { name: 'Try again' }).first().click()
+  await eventually(() => expect(held).toBeGreaterThan(0))
+  await page.unrouteAll()
   await page.getByRole('alert').waitFor({ state: 'detached' })
 })
