@@ -58,6 +58,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const changes = changesOf(run, debit(run, 'settled'))
     changes.find(({ after }) => after.status === 'completed').after.version -= 1
   },
+  '6 an approval is accepted, but not stored': (run) => {
+    for (const { after } of changesOf(run, debit(run, 'next'))) delete after.approval
+  },
   '7 a repeated status is refused': (run) => {
     const uuid = uuidOf(debit(run, 'settled').reference)
     const reports = run.calls.filter(({ path }: Any) => path.uuid === uuid)
@@ -503,6 +506,7 @@ const invariantOfKind: Record<ExceptionKind, number> = {
 
 /** The messages of falsifications that another check of the same invariant reports as well. */
 const messages: Record<string, string> = {
+  '6 an approval is accepted, but not stored': 'its bank received approved, which it was not',
   '15 a recovery leaves an event abandoned':
     'stays abandoned although an operator recovered its provider',
   '53 a bank has a debit whose completion the service has read':
