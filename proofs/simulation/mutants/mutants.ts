@@ -155,6 +155,9 @@ wait-not-awaited shared/submissions/submit.ts
 +      wait(debit)
 lost-race-of-an-approval-reported-as-success shared/store/debits/transitions.ts
 -    isSameCause(current?.approval, next.approval) &&
+decision-of-the-next-day-not-sealed shared/audit/sources.ts
+-const APPROVAL_DAYS = 2
++const APPROVAL_DAYS = 0
 approval-before-the-timeout-not-read shared/submissions/expire.ts
 -const due = deadline(current, phase
 +const due = deadline(debit, phase`
