@@ -206,6 +206,17 @@ test('a late completion that a note and a refund follow causes no difference on 
   expect([await found(3), await found(0), await found(1), await found(2)]).toEqual([[], [], [], []])
 })
 
+test('a late completion that a call resolves after midnight is in the ledger of the new day', async () => {
+  const debit = await openedDebit(await newProvider(), 20_00)
+  await putException(lateCompletionOf(debit, at('10:00:00')))
+  const times = [at('23:59:59'), at('00:00:01', 1)]
+  const now = () => (times.length > 1 ? times.shift() : times[0]) as Date
+  const options = { reference: debit.facts.reference, note: 'The bank returned it' }
+  await manageException(still({ now }))({ verb: 'resolve', options, actor: 'local:ama' })
+  expect((await readLedger(0)).closing).toMatchObject({ 'bank_receivable:GCB': 20_00 })
+  expect((await readLedger(1)).closing).toEqual({})
+})
+
 test.each([
   ['before its settlement', '13:00:00', 0],
   ['after its settlement', '13:00:00', 1],

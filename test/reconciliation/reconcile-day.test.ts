@@ -13,6 +13,7 @@ import { sweepOverdue } from '../../shared/sweep/overdue.ts'
 import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
 import { still } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { at, DAY_AFTER, exampleDay, overwrite, putProviders, TODAY, TOMORROW } from './one-day.ts'
 
@@ -70,6 +71,23 @@ test('the jobs log each broken invariant and count the differences, once for eac
     ...{ openParts: 0, endedAt: runtime.now() },
     sealed: expect.stringMatching(/^[0-9a-f]{64}$/),
   })
+})
+
+test('the differences are logged before the run ends, so that no crash loses them', async () => {
+  await exampleDay()
+  await deliver('reconciliations')
+  for (const part of ['other', 'demo', '*']) await perform(part)
+  clear()
+  const isLogged: boolean[] = []
+  const restore = aroundTableCalls((name, next) => {
+    const isDone = lines().some(({ message }) => message === 'day reconciled')
+    if (name === 'Update') isLogged.push(isDone)
+    return next()
+  })
+  await perform()
+  restore()
+  // The end, and the digest of the seal.
+  expect(isLogged).toEqual([true, true])
 })
 
 test('a repeated end of a run seals the day, and stores no balances again', async () => {

@@ -12,6 +12,7 @@ import { type FakeBank, fakeBank, type PayoutBehaviour } from '../settlement/fak
 import { pendingDebit, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { storeDebit } from '../support/settings.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 import {
   at,
@@ -113,6 +114,21 @@ test('an event before its attempt or before its subscription causes no differenc
   }
   await overwrite(keys.webhook(demo), { since: later })
   expect(await differencesOn(TODAY)).toEqual([])
+})
+
+test('a charge that is written while its day is read causes no difference', async () => {
+  await putProviders()
+  await charged()
+  const restore = aroundTableCalls(async (name, next) => {
+    if (name !== 'BatchGet') return next()
+    restore()
+    const debits = await next()
+    await charged()
+    return debits
+  })
+  expect(await differencesOn(TODAY, at(TODAY, '12:00:05'))).toEqual([])
+  await overwrite(keys.dayTotal(demo, TODAY), { amountTotal: 1 })
+  expect(await differencesOn(TODAY, at(TODAY, '12:00:05'))).toMatchObject([{ number: 20 }])
 })
 
 test('a daily limit that is lowered below what was used causes no difference', async () => {

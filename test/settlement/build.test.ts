@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { refundCustomer } from '../../functions/jobs/refund-customer.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
@@ -20,6 +21,7 @@ import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { put, read } from '../../shared/store/table.ts'
 import { sweepOverdue } from '../../shared/sweep/overdue.ts'
 import { NOON, providerId, still } from '../support/examples.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { gathered, take, useQueues } from './messages-sent.ts'
 import {
@@ -133,6 +135,20 @@ test('a debit that is reversed while its batch is open is taken back in the next
     { n: 1, totals: { debits: 1, adjustments: 0 } },
     { n: 2, totals: { debits: 0, adjustments: -10_00 } },
   ])
+})
+
+test('a debit that is reversed while its line is written leaves the other lines in the run', async () => {
+  const provider = await newProvider()
+  const [first] = await addDebits(provider, 3)
+  const reversed = first?.facts.reference as Reference
+  const restore = aroundTableCalls(async (name, next) => {
+    if (name !== 'TransactWrite') return next()
+    restore()
+    await reverse(reversed, at('00:00:01', 2))
+    return next()
+  })
+  await build(provider)
+  expect(await listBatchesOfDay(provider, date)).toMatchObject([{ totals: { debits: 2 } }])
 })
 
 test('a builder that wakes up late adds no lines to its batch, which another one has sealed', async () => {

@@ -132,6 +132,15 @@ test('a payout that a restore may have undone is a repeat, so that its bank is q
   expect(bank.requests.map(({ repeated }) => repeated)).toEqual([true, false])
 })
 
+test('a retry that a restore holds leaves the batch failed', async () => {
+  const batch = await batchOf(100_00)
+  bank.behaviours.push('reject')
+  await pay(batch)
+  await storeRestore(2)
+  expect(refused(await retryBatch(batch.id, noWrites, deps())).details).toContain('are held')
+  expect(await reload(batch)).toMatchObject({ status: 'failed', attempt: 1 })
+})
+
 test('a batch is completed at once if its net is zero', async () => {
   const { facts } = await completedDebit(provider, 40_00, at('09:00:00'))
   await pay(await builtBatch(provider, 1))

@@ -6,7 +6,7 @@ import {
 import { GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
-import type { Debit } from '../../shared/domain/debits/debit.ts'
+import { approve, type Debit } from '../../shared/domain/debits/debit.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
@@ -108,6 +108,33 @@ test('a conflict is thrown after twelve seconds of growing, capped pauses', asyn
   const total = pauses.reduce((sum, pause) => sum + pause, 0)
   expect(total).toBeGreaterThanOrEqual(12_000)
   expect(total).toBeLessThan(12_600)
+})
+
+test('a charge whose response is lost returns the debit of the claim, or fails without one', async () => {
+  const [debit, other] = [pendingDebit(), pendingDebit()]
+  calls.on(TransactWriteCommand).rejects(lost())
+  calls.on(GetCommand).resolves(claimOf(debit))
+  expect(await open(debit)).toEqual({ kind: 'created', debit })
+  calls.on(GetCommand).resolves(claimOf(other))
+  const { reference } = other.facts
+  expect(await open(debit)).toEqual({ kind: 'existing', reference, sameRequest: true })
+  calls.on(GetCommand).resolves({})
+  await expect(open(debit)).rejects.toThrow('socket hang up')
+})
+
+test('an approval that another write overtakes is written again', async () => {
+  const debit = pendingDebit()
+  const processing = granted(bankMove('processing')(debit))
+  const cause = { at: NOON, by: 'bank:GCB', requestId: 'r-1' }
+  const approved = granted(approve(processing, cause))
+  calls
+    .on(UpdateCommand)
+    .rejectsOnce(new ConditionalCheckFailedException({ $metadata: {}, message: 'changed' }))
+    .resolves({ Attributes: toDebitItem(approved) })
+  calls.on(GetCommand).resolves({ Item: toDebitItem(processing) })
+  const result = await transition(debit, (current) => approve(current, cause), runtime)
+  expect(granted(result).approval).toEqual(cause)
+  expect(calls.commandCalls(UpdateCommand)).toHaveLength(2)
 })
 
 test('a transition that conflicts with another write is retried', async () => {

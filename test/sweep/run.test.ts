@@ -7,9 +7,9 @@ import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { debitLine } from '../../shared/domain/settlement/line.ts'
 import { secondsAfter } from '../../shared/domain/time.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
+import { reverseDebit } from '../../shared/operator/transitions.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
-import { transition } from '../../shared/store/debits/transitions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { addLines } from '../../shared/store/settlement/lines.ts'
 import {
@@ -20,7 +20,7 @@ import {
 import { type Item, read, tableName } from '../../shared/store/table.ts'
 import { listDeliveries, replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { appendToFeed } from '../../shared/store/webhooks/feed.ts'
-import { repair, repairBeforeReversal } from '../../shared/sweep/repair.ts'
+import { repair } from '../../shared/sweep/repair.ts'
 import { sweepAll } from '../../shared/sweep/run.ts'
 import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
 import { batch } from '../settlement/report/one-batch.ts'
@@ -293,13 +293,17 @@ const runFrom = async (start: number, minutes: number) => {
   for (let minute = 0; minute < minutes; minute += 1) await run(inSeconds(start + 60 * minute))
 }
 
+const reverse = ({ facts }: Debit) => {
+  const author = { noun: 'debit', verb: 'reverse', id: facts.uuid, at: NOON, by: 'local:ama' }
+  return reverseDebit({ reference: facts.reference, reason: 'Dispute' }, author, still())
+}
+
 test('a completed event whose record was lost is published, though settlement or a reversal is first', async () => {
   // The sweep has been down for two hours before noon.
   await sweptUntil(-7_200)
   const [reversed, settled] = [1, 2].map(() => completedDebit(provider, inSeconds(-7_000)))
   if (!reversed || !settled) throw new Error('No debit')
-  await repairBeforeReversal(reversed.facts.reference, NOON)
-  await transition(reversed, bankMove('reversed', { at: NOON }), still())
+  await reverse(reversed)
   const building = { batch: batch(), isNew: true }
   const entries = [{ debit: settled, line: debitLine(settled, undefined) }]
   const reached = sweptBefore(await findSweepProgress(), provider)
@@ -313,8 +317,7 @@ test('a completed event whose record was lost is published, though settlement or
 test('the events of a debit that is reversed within two minutes are published after the reversal', async () => {
   await sweptUntil(-600)
   const debit = completedDebit(provider, inSeconds(-90))
-  await repairBeforeReversal(debit.facts.reference, NOON)
-  await transition(debit, bankMove('reversed', { at: NOON }), still())
+  await reverse(debit)
   await runFrom(10, 5)
   expect(await published(provider)).toEqual(eventsOf([debit], 5))
 })

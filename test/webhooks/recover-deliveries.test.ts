@@ -5,6 +5,7 @@ import { RECOVERY_PAGE, requestedRecovery } from '../../shared/domain/webhooks/r
 import { listDeliveries, replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { findHealth } from '../../shared/store/webhooks/health.ts'
 import { findRecovery, openRecovery } from '../../shared/store/webhooks/recoveries.ts'
+import { saveAttempts } from '../../shared/webhooks/attempt.ts'
 import { recordOutcome } from '../../shared/webhooks/health.ts'
 import { take, useQueues } from '../settlement/messages-sent.ts'
 import { inSeconds, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
@@ -57,6 +58,29 @@ test('a repeated message of a page that is done leaves the next page to its own 
   await runPage(1, 20)
   const ended = { status: 'done', page: 2, count: RECOVERY_PAGE + 1 }
   expect(await findRecovery(provider, recovery.id)).toMatchObject(ended)
+})
+
+test('a page with an event of another worker is not the last one', async () => {
+  for (const lastAt of [5, 5, ...Array(RECOVERY_PAGE - 1).fill(-60)]) await abandoned(lastAt)
+  await openRecovery(recovery)
+  await runPage(0, 10)
+  expect(await findRecovery(provider, recovery.id)).toMatchObject({ status: 'running', page: 1 })
+})
+
+test('an event that is abandoned after its webhook has recovered is noted', async () => {
+  const { facts } = pendingDebit({ provider })
+  const event = { ...facts, n: 0, type: 'created' as const, at: NOON }
+  const record = newDelivery(event, { attemptsMax: 1 })
+  const health = { failingSince: inSeconds(-60), exhaustedSince: inSeconds(-60) }
+  const attempt = {
+    ...{ previous: undefined, record, random: 0, isAborted: false, isSlow: false },
+    outcome: { kind: 'answered', code: 500, body: '' } as const,
+    timing: { id: 'dlv_1', at: NOON, milliseconds: 5, address: '127.0.0.1', sentAs: 'x' },
+    observed: { provider, health, milliseconds: 5, succeeded: false, isGone: false },
+  }
+  expect(await findHealth(provider)).toEqual({})
+  await saveAttempts([attempt], still())
+  expect(await findHealth(provider)).toMatchObject({ exhaustedSince: NOON })
 })
 
 test('an abandoned event is noted for the recovery of a webhook that has recovered during its last attempt', async () => {

@@ -26,7 +26,7 @@ type Deps = Engine & {
   scenario: Scenario
   run: Run
   stage: Stage
-  reports: { at: number; key: string }[]
+  reports: Observations['reports'][number][]
   repairs: Observations['repairs'][number][]
 }
 
@@ -182,7 +182,7 @@ export const newAws = (deps: Deps) => {
   const calls: Calls = {
     ...queueCalls(faulty, period('queue outage').strikes),
     ...schedulerCalls(faulty),
-    ...bucketCalls(faulty, (key) => reports.push({ at: clock.now(), key })),
+    ...bucketCalls(faulty, (key, text) => reports.push({ at: clock.now(), key, text })),
     ...secretCalls(faulty, period('key store outage'), period('sealing key missing')),
   }
   startNights(deps, fireCron)

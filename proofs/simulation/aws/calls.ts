@@ -84,13 +84,14 @@ export const schedulerCalls = ({ perform, effects, faults }: FaultyCalls): Calls
 
 export const bucketCalls = (
   { perform, effects, faults }: FaultyCalls,
-  onWrite: (key: string) => void,
+  onWrite: (key: string, text: string) => void,
 ): Calls => ({
   PutObjectCommand: ({ constructor: { name }, input }) =>
     effects.call({ name: `report ${input.Key}`, changes: true, takes: [20, 90] }, () => {
       if (faults.strikes('report not written')) throw unavailable()
-      onWrite(String(input.Key))
-      return perform(name, input)
+      const stored = perform(name, input)
+      onWrite(String(input.Key), Buffer.from(input.Body as string).toString())
+      return stored
     }),
 })
 

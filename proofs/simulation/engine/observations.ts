@@ -210,8 +210,8 @@ export type Observations = {
   queries: readonly BankQuery[]
   books: readonly BookEntry[]
   invocations: ReadonlyMap<number, InvocationRecord>
-  /** The files that the service stored in its bucket. */
-  reports: readonly { at: number; key: string }[]
+  /** The files that the service stored in its buckets. */
+  reports: readonly { at: number; key: string; text: string }[]
   measurements: readonly Measurement[]
   strikes: readonly Strike[]
   /** Without the calls and changes of the erasures. */

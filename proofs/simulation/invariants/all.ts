@@ -18,6 +18,7 @@ import * as operations from './operations.ts'
 import * as outcomes from './outcomes.ts'
 import * as payouts from './payouts.ts'
 import { type Check, rules } from './rules.ts'
+import * as seals from './seals.ts'
 import * as settings from './settings.ts'
 import * as sweeps from './sweeps.ts'
 import * as tenancy from './tenancy.ts'
@@ -25,7 +26,7 @@ import * as tenancy from './tenancy.ts'
 const parts = [
   ...[attempts, bankPosts, bankReports, banks, batches, books, debits, decisions, deliveries],
   ...[erasures, events, limits, metrics, net, operations, outcomes, payouts, settings, sweeps],
-  tenancy,
+  ...[seals, tenancy],
 ]
 
 const rows = parts.flatMap(({ checks }) => Object.entries(checks))

@@ -26,7 +26,9 @@ const banksLearnOutcome: Check = ({ reports, byUuid }, report) => {
     const { reply } = call
     if (!debit || !reply || typeof status !== 'string') continue
     const about = debit.item.reference
-    if (isAccepted(call) && status !== 'approved' && reachedAt(debit, status) > reply.at)
+    const approvedAt = debit.changes.find(({ after }) => after?.approval)?.at ?? Infinity
+    const knownAt = status === 'approved' ? approvedAt : reachedAt(debit, status)
+    if (isAccepted(call) && knownAt > reply.at)
       report(about, `its bank received ${status}, which it was not`)
     if (code === INVALID_TRANSITION && rejectionsOf(debit, status, reply.at).length === 0)
       report(about, `its bank was rejected, but ${status} was possible`)

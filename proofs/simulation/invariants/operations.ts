@@ -6,7 +6,7 @@ import { isRefusal } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOf } from './time-and-money.ts'
 
-/** Reconciliations, seals, restores and rollouts. */
+/** Reconciliations, restores and rollouts. */
 
 type Finding = { number: number; examples: readonly { subject: string; difference: string }[] }
 
@@ -108,23 +108,6 @@ const nightlyReconciliationsEnd: Check = (index, report) => {
   }
 }
 
-/** The day of the verification, and the one that its night seals. */
-const OPEN_DAYS = 2
-
-/** The verification at the end of a run finds each sealed day as it was sealed. */
-const sealedDaysVerify: Check = ({ setup, operatorCalls }, report) => {
-  for (const { noun, verb, call, result } of operatorCalls) {
-    if (noun !== 'change' || verb !== 'verify' || !call.reply) continue
-    if (!Array.isArray(result))
-      report('sealed days', `ended with ${JSON.stringify(call.reply.body)}`)
-    const verdicts: { day: string; result: string }[] = Array.isArray(result) ? result : []
-    for (const [index, { day, result: found }] of verdicts.entries()) {
-      const mayBeOpen = !setup.isHealthy || index >= verdicts.length - OPEN_DAYS
-      if (found !== 'ok' && !(found === 'open' && mayBeOpen)) report(day, `is ${found}`)
-    }
-  }
-}
-
 const releasedIn = (item: Item | undefined) => (item?.released ?? []) as string[]
 
 /** After a restore, the timeouts, payouts and refunds of a provider wait for its release, which lasts. */
@@ -180,6 +163,5 @@ export const checks: Checks = {
   47: [reconciliationsFindNothing, statementsAreWhole],
   51: [nightlyReconciliationsEnd],
   67: [unknownMembersStay],
-  70: [sealedDaysVerify],
   72: [restoresHold],
 }

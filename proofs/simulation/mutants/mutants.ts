@@ -152,7 +152,15 @@ message-of-a-later-release-refused shared/queues/messages.ts
 +const SubmissionMessage = v.strictObject({
 wait-not-awaited shared/submissions/submit.ts
 -      await wait(debit)
-+      wait(debit)`
++      wait(debit)
+lost-race-of-an-approval-reported-as-success shared/store/debits/transitions.ts
+-    isSameCause(current?.approval, next.approval) &&
+decision-of-the-next-day-not-sealed shared/audit/sources.ts
+-const APPROVAL_DAYS = 2
++const APPROVAL_DAYS = 0
+approval-before-the-timeout-not-read shared/submissions/expire.ts
+-const due = deadline(current, phase
++const due = deadline(debit, phase`
 
 const textIn = (lines: readonly string[], sign: '-' | '+'): string =>
   lines.flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : [])).join('\n')

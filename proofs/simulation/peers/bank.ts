@@ -125,10 +125,11 @@ const newRecords = (deps: Deps) => {
     if (path === '/refunds') books.write('refund', id, String(body.debit_uuid), body.amount)
   }
 
-  /** Returns the result for a key; a query may end a payment under way. */
-  const resultOf = (key: string): BankResult => {
+  /** Returns the result for a key at its path; a query may end a payment under way. */
+  const resultOf = (path: BankPost['path'], key: string): BankResult => {
     const first = known.get(key)
-    if (first?.verdict !== 'underway') return first?.verdict ?? 'nothing'
+    if (first?.path !== path) return 'nothing'
+    if (first.verdict !== 'underway') return first.verdict
     const verdict = deps.onQuery(deps.queries.filter(({ uuid }) => uuid === key).length)
     for (const one of bankPosts) if (one.idempotencyKey === key) one.verdict = verdict
     if (verdict === 'paid') pay(first)
@@ -154,7 +155,7 @@ const newRecords = (deps: Deps) => {
       (query) => query.uuid === key && query.by === by && query.at < (first?.at ?? 0),
     )
     const isAgain = !isNew && !deps.isIdempotent && !isUnseen
-    const verdict = isNew ? decide(path, body) : resultOf(key)
+    const verdict = isNew ? decide(path, body) : resultOf(path, key)
     const post: BankPost = {
       at: clock.now(),
       ...receiptOf(secrets, sent),
@@ -172,11 +173,11 @@ const newRecords = (deps: Deps) => {
     return verdict
   }
 
-  const answerQuery = (sent: PeerRequest, uuid: string): PeerAnswer => {
+  const answerQuery = (sent: PeerRequest, path: BankPost['path'], uuid: string): PeerAnswer => {
     // A copy lags behind until the bank has told the outcome.
     const isTold = deps.queries.some((query) => query.uuid === uuid && isOutcome(query.answer))
     const mayForget = known.has(uuid) && deps.isIdempotent && !isTold
-    const verdict = mayForget && faults.strikes('bank forgets') ? 'nothing' : resultOf(uuid)
+    const verdict = mayForget && faults.strikes('bank forgets') ? 'nothing' : resultOf(path, uuid)
     const outcome = verdict === 'accepted' ? deps.outcomeOf(uuid) : undefined
     const answer = (outcome?.status ?? verdict) as BankQuery['answer']
     const fee = outcome?.fee === undefined ? {} : { fee: outcome.fee }
@@ -210,7 +211,7 @@ export const newBank = (deps: Deps): Peer => {
       if (sent.method === 'GET') {
         if (!faults.strikes('bank talks nonsense')) {
           const isLookup = kind === 'accounts'
-          const answer = isLookup ? answerLookup(deps, sent, uuid) : answerQuery(sent, uuid)
+          const answer = isLookup ? answerLookup(deps, sent, uuid) : answerQuery(sent, path, uuid)
           const query = deps.queries.at(-1)
           return { after, answer, onEnd: (isHeard) => Object.assign(query ?? {}, { isHeard }) }
         }

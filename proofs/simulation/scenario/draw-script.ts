@@ -43,39 +43,32 @@ const drawReports = (random: Random, malformedShare: number): script.ScriptedRep
     return random.happens(0.5) ? [flawed] : [flawed, end(soon + 5, 'completed')]
   }
   const outcome = random.happens(0.8) ? 'completed' : 'failed'
-  switch (random.below(13)) {
-    case 0:
-      return []
-    case 1:
-      return [{ afterSeconds: soon, by: 'callback', status: 'approved' }]
-    case 2:
-      return [
-        { afterSeconds: soon, by: 'callback', status: 'approved' },
-        end(random.between(soon + 1, 650), outcome),
-      ]
-    case 3:
-      return [
-        { ...end(soon, 'completed'), ...(random.happens(0.5) ? { flaw: 'lost' } : {}) },
-        end(soon + random.between(0, random.pick([2, 20])), 'failed'),
-      ]
-    case 4:
-      return [end(soon, outcome), end(soon + random.between(0, 200), outcome)]
-    // Around the approval timeout and the processing timeout.
-    case 5:
-      return [end(random.between(290, 310), outcome)]
-    case 6:
-      return [end(random.between(590, 610), outcome)]
-    case 7:
-      return [end(random.between(700, 1_500), 'completed')]
-    case 8:
-      return [end(0, outcome)]
-    case 10:
-      return [end(soon, 'completed'), end(random.between(600, 3_000), 'failed')]
-    case 9:
-      return [{ ...end(soon, outcome), flaw: 'lost' }]
-    default:
-      return [end(soon, outcome)]
+  // Some while the submission is recorded, or while the approval timeout queries the bank.
+  const approval = (): script.ScriptedReport => {
+    const afterSeconds = random.pick([0, soon, soon, random.between(299, 303)])
+    return { afterSeconds, by: 'callback', status: 'approved' }
   }
+  const usual = () => [end(soon, outcome)]
+  const cases: readonly (() => script.ScriptedReport[])[] = [
+    usual,
+    usual,
+    () => [],
+    () => [approval()],
+    () => [approval(), end(random.between(soon + 1, 650), outcome)],
+    () => [
+      { ...end(soon, 'completed'), ...(random.happens(0.5) ? { flaw: 'lost' } : {}) },
+      end(soon + random.between(0, random.pick([2, 20])), 'failed'),
+    ],
+    () => [end(soon, outcome), end(soon + random.between(0, 200), outcome)],
+    // Around the approval timeout and the processing timeout.
+    () => [end(random.between(290, 310), outcome)],
+    () => [end(random.between(590, 610), outcome)],
+    () => [end(random.between(700, 1_500), 'completed')],
+    () => [end(0, outcome)],
+    () => [{ ...end(soon, outcome), flaw: 'lost' }],
+    () => [end(soon, 'completed'), end(random.between(600, 3_000), 'failed')],
+  ]
+  return random.pick(cases)()
 }
 
 /** Returns the seconds from the charge to the reversal. */

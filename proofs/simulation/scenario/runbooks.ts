@@ -168,12 +168,11 @@ export const newRunbooks = (deps: Staff) => {
     owned.delete(reference)
   }
 
-  /** A bank pays a batch outside the service when operators record it. */
-  const bookPayout = async (batch: string): Promise<void> => {
-    const { bank_reference: by, paid } =
-      resultOf(await operate('settlement', 'show', { batch })) ?? {}
-    if (by !== paidByHand(batch)['bank-reference'] || books.held(batch) !== 0) return
-    books.write('payout', HTTP_BANKS[0] ?? '', batch, paid)
+  /** A bank paid a batch outside the service, as operators saw it before they recorded it. */
+  const bookPayout = async ({ id: batch = '', paid }: Row): Promise<void> => {
+    const { bank_reference: by } = resultOf(await operate('settlement', 'show', { batch })) ?? {}
+    if (by === paidByHand(batch)['bank-reference'] && books.held(batch) === 0)
+      books.write('payout', HTTP_BANKS[0] ?? '', batch, paid)
   }
 
   const handleMany = newBulkCalls({ ...deps, owned, isHeld })
@@ -183,7 +182,7 @@ export const newRunbooks = (deps: Staff) => {
       for (const row of (resultOf(await operate(...list)) ?? []) as Row[]) {
         const call = act(row, random)
         if (call) await operate(...call)
-        if (call?.[1] === 'complete') await bookPayout(row.id ?? '')
+        if (call?.[1] === 'complete') await bookPayout(row)
       }
     }
     const list = await operate('exception', 'list', { status: 'open', limit: String(LIST_MAX) })

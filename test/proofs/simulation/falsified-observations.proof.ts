@@ -58,6 +58,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const changes = changesOf(run, debit(run, 'settled'))
     changes.find(({ after }) => after.status === 'completed').after.version -= 1
   },
+  '6 an approval is accepted, but not stored': (run) => {
+    for (const { after } of changesOf(run, debit(run, 'next'))) delete after.approval
+  },
   '7 a repeated status is refused': (run) => {
     const uuid = uuidOf(debit(run, 'settled').reference)
     const reports = run.calls.filter(({ path }: Any) => path.uuid === uuid)
@@ -412,6 +415,13 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const [sealed] = call(run, ({ sent }) => sent?.verb === 'verify').reply.body.result
     sealed.result = 'removed: changes C-1'
   },
+  '70 a record is not in the file of its day': (run) => {
+    sealed(run, /changes.ndjson$/).text = ''
+  },
+  '70 a day is sealed with the result of another one': (run) => {
+    const file = sealed(run, /^[0-9-]+.json$/)
+    file.text = file.text.replace('"checked_at":"2', '"checked_at":"1')
+  },
   '71 an item has the number of an erased customer': ({ erasures }) => {
     erasures.at(-1).after[0].note = erasures[0].phones[0]
   },
@@ -447,6 +457,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
 
 const completedDelivery = (run: Run) =>
   itemOf(run, { entity: 'delivery', reference: debit(run, 'settled').reference, n: 3 })
+
+/** Finds a file of the audit with records. */
+const sealed = ({ reports }: Run, key: RegExp) =>
+  reports.find((one: Any) => key.test(one.key) && one.text !== '')
 
 const request = (run: Run) => itemOf(run, { entity: 'exception', kind: 'reversal_request' })
 
@@ -503,6 +517,7 @@ const invariantOfKind: Record<ExceptionKind, number> = {
 
 /** The messages of falsifications that another check of the same invariant reports as well. */
 const messages: Record<string, string> = {
+  '6 an approval is accepted, but not stored': 'its bank received approved, which it was not',
   '15 a recovery leaves an event abandoned':
     'stays abandoned although an operator recovered its provider',
   '53 a bank has a debit whose completion the service has read':

@@ -1,0 +1,39 @@
+import { beforeEach, expect, test } from 'vitest'
+import { approve, type Debit } from '../../shared/domain/debits/debit.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
+import { expire } from '../../shared/submissions/expire.ts'
+import { bankMove, inSeconds, NOON, pendingDebit, still } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
+import { storeDebit } from '../support/settings.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
+import { useFreshTable } from '../support/tables.ts'
+
+beforeEach(useFreshTable)
+
+/** Writes an approval just before the first update of a debit by another worker. */
+const approveBeforeUpdate = (debit: Debit): void => {
+  const cause = { at: inSeconds(299), by: 'bank:GCB', requestId: 'r-1' }
+  const restore = aroundTableCalls(async (name, next) => {
+    if (name !== 'Update') return next()
+    restore()
+    await transition(debit, (current) => approve(current, cause), still())
+    return next()
+  })
+}
+
+test.each([
+  ['approval', 301, 'processing'],
+  ['processing', 601, 'failed'],
+] as const)(
+  'the %s timeout at %i s, which an approval overtakes, leaves its debit %s',
+  async (phase, seconds, status) => {
+    const debit = granted(bankMove('processing')(pendingDebit({}, NOON)))
+    await storeDebit(debit)
+    approveBeforeUpdate(debit)
+    const cause = { at: inSeconds(seconds), by: 'job:expire-debit', requestId: 'm-1' }
+    expect(granted(await expire(debit, phase, cause, still()))).toMatchObject({
+      status,
+      approval: { requestId: 'r-1' },
+    })
+  },
+)
