@@ -36,7 +36,7 @@ export const ranges: readonly (readonly [RegExp, Range?])[] = [
   [/^shared\/store\/sweep-progress PAGE_MAX$/, [1, 2]],
   // Formats, retries, and places in a list.
   [
-    / (?:AUTO_RETRIES_MAX|RACES_MAX|EMPTY_READS_MAX|VERSIONS_MAX|LEASES_MAX|TOKEN_LENGTH_MAX|PAGES_PER_GENERATION)$/,
+    / (?:AUTO_RETRIES_MAX|RACES_MAX|EMPTY_READS_MAX|REPEATS_MAX|VERSIONS_MAX|LEASES_MAX|TOKEN_LENGTH_MAX|PAGES_PER_GENERATION)$/,
   ],
   [/ SETTLE_SHARDS$/, [2, 4]],
   [/ (?:SHARDS|MARKS|DEBIT|DAY_TOTAL|TRANSITION|CACHE_FACTOR|SCHEDULING_SHARE|LATE_SHARE)$/],

@@ -95,10 +95,13 @@ export const acceptanceWrite = ({ facts, reversalRequest }: Debit, resolution: R
 export const findExceptions = async (reference: Reference): Promise<ReportException[]> =>
   (await db.readCollection(keys.exceptionsOf(reference))).map(fromExceptionItem)
 
-/** Lists the last exceptions of one debit, oldest first: a bank may repeat a report without end. */
+/** A bank may repeat a report without end. */
+const REPEATS_MAX = 100
+
+/** Lists the last exceptions of one debit, oldest first. */
 export const findLastExceptions = async (reference: Reference): Promise<ReportException[]> => {
   const query = db.collectionQuery(keys.exceptionsOf(reference))
-  const newest = await db.queryAll({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })
+  const newest = await db.queryAll({ ...query, ScanIndexForward: false, Limit: REPEATS_MAX })
   return newest.map(fromExceptionItem).reverse()
 }
 
