@@ -192,11 +192,11 @@ test('a record of a change names the URL and secret of a bank only as its connec
   await service.call('bank', 'update', { bank, connector: 'none' })
   await service.call('bank', 'update', { bank, name: 'Universal Merchant Bank PLC' })
   await service.call('connector', 'set', { bank, connector: 'http' })
-  const [back, renamed, left] = await service.call('change', 'list', { bank, limit: '3' })
-  expect(Object.keys(renamed.changed)).toEqual(['name'])
-  for (const { changed } of [left, back]) {
-    expect(Object.keys(changed)).toEqual(['connector', 'connector_url', 'connector_secret'])
-  }
+  const changes: Shown[] = await service.call('change', 'list', { bank, limit: '3' })
+  // Records of one millisecond have no order.
+  const changed = changes.map((change) => Object.keys(change.changed).join())
+  const connected = 'connector,connector_url,connector_secret'
+  expect(changed.sort()).toEqual([connected, connected, 'name'])
 })
 
 test('a customer account is linked, shown, listed and unlinked', async () => {
