@@ -13,8 +13,8 @@ const APPROVAL_MS = 5 * MINUTE_MS
 const SCHEDULER_MS = MINUTE_MS
 /** One sweep ran while the faults stopped, a late index misled one, and one finds the debit. */
 const SWEEPS_MS = 3 * MINUTE_MS
-/** A sweep with small sizes has time for a tenth of what has waited. */
-const SMALL_SWEEPS_MS = 10 * MINUTE_MS
+/** A sweep with small sizes has time for a tenth of what has waited; one doubles the wait of what SQS refused. */
+const MANY_SWEEPS_MS = 10 * MINUTE_MS
 
 /** Returns the latest end: the processing timeout and a late timer; after faults, the sweeps as well. */
 const endsBy = ({ createdAt, item }: DebitHistory, index: ObservationIndex): number => {
@@ -23,7 +23,10 @@ const endsBy = ({ createdAt, item }: DebitHistory, index: ObservationIndex): num
   const releasedAt = releaseOf(index.operatorCalls, item.provider)?.at
   if (isRepaired || releasedAt) return Math.max(createdAt, healedAt, releasedAt ?? 0) + HOUR_MS
   const withoutFaults = createdAt + PROCESSING_MS + SCHEDULER_MS + 2 * skew
-  const sweeps = hasSmallSizes ? SMALL_SWEEPS_MS : SWEEPS_MS
+  const isRefused = index.observations.strikes.some(
+    ({ name, by }) => name === 'queue outage' && by === 'sweep',
+  )
+  const sweeps = hasSmallSizes || isRefused ? MANY_SWEEPS_MS : SWEEPS_MS
   return isHealthy ? withoutFaults : Math.max(withoutFaults, healedAt) + sweeps
 }
 

@@ -168,6 +168,16 @@ const chancesOf = ({ setup, cashChanges }: ObservationIndex): number[] => {
   )
 }
 
+/** Reports whether operators have removed the connector of a bank, and could not set it again. */
+const isDisconnected = ({ setup, timeline }: ObservationIndex, provider: string, of: Period) =>
+  timeline
+    .during('account', provider, ...of)
+    .some(
+      (account) =>
+        setup.endpoints.includes(account?.bank ?? '') &&
+        timeline.during('connectorUrl', account?.bank ?? '', ...of).includes(undefined),
+    )
+
 /** After the faults, each due batch that the cash covers is paid or rejected. */
 const dueBatchesArePaid = eachBatch(({ item, changes }, index) => {
   const { healedAt, endedAt, waitsForFunding } = index.setup
@@ -181,6 +191,7 @@ const dueBatchesArePaid = eachBatch(({ item, changes }, index) => {
       Math.max(startOf(item.date) + DAY_MS, Date.parse(payOn ?? item.date)) <= at &&
       !mayWait(index, item.provider, [dayOf(at)], [at, until]) &&
       !changes.some((change) => change.at >= from && change.at <= until) &&
+      !isDisconnected(index, item.provider, [from, until]) &&
       !index.timeline.during('isActive', item.provider, from, until).includes(false) &&
       (!waitsForFunding || leastCash(index, [at, until]) >= net)
     return isMissed && 'is due, but was not paid'
