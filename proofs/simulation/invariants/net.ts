@@ -60,14 +60,14 @@ const isSilent = (
 ): boolean => {
   const { item, createdAt = at } = debits.get(reference) ?? {}
   const bank = item?.bank.identifier ?? ''
-  if (setup.endpoints.includes(bank))
-    return timeline.recent('connectorUrl', bank, createdAt, at).includes(undefined)
-  const behaves = timeline.during('behaviour', bank, createdAt, at).some(Boolean)
-  // A bank stays down after its behaviour has ended, until it replies to a debit that waits.
+  // A bank stays down, whatever the reason was, until it replies to a debit that waits.
   const health = observations.changes.findLast(
     ({ at, after }) => at <= createdAt && after?.pk === 'BANK_HEALTH' && after.sk === bank,
   )
-  return item?.phone === SILENT || behaves || health?.after?.state === 'down'
+  if (health?.after?.state === 'down') return true
+  if (setup.endpoints.includes(bank))
+    return timeline.recent('connectorUrl', bank, createdAt, at).includes(undefined)
+  return item?.phone === SILENT || timeline.during('behaviour', bank, createdAt, at).some(Boolean)
 }
 
 const entriesIn = (page: object | undefined): string[] =>
