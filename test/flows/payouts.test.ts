@@ -205,6 +205,11 @@ test('the event is signed, has the batch with amounts as numbers, and is redeliv
   expect([status, body.data]).toMatchObject([202, { event, reference: batch.id }])
   const [before, again] = await receiver.events(batch.id, 2)
   expect(again?.raw).toBe(before?.raw)
+  // A redelivery replaces an attempt that is not recorded yet.
+  await eventually(async () => {
+    const twice = [{ ...record, attempt_count: 2 }]
+    expect(await service.call('delivery', 'list', { reference: batch.id })).toMatchObject(twice)
+  })
   const redelivered = await service.call('delivery', 'redeliver', { id: String(id) })
   expect(redelivered).toMatchObject({ event, delivered_at: expect.any(String) })
   await receiver.events(batch.id, 3)
