@@ -1,6 +1,7 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { resourceName } from '../infra/definitions/resource-name.ts'
 import { parseJson } from '../shared/domain/json.ts'
+import { printable } from '../shared/domain/text.ts'
 import { commandLine } from './terminal/arguments.ts'
 
 /** Invokes functions through the Lambda API, on AWS or in the local sandbox. */
@@ -56,7 +57,7 @@ const explain = (error: SdkError, target: FunctionTarget, name: string): string 
   if ('port' in target && !error.name.endsWith('Exception')) return notLambda(target)
   if (error.message === 'Region is missing') return 'No AWS region: set AWS_REGION'
   const explanation = explanations[error.name] ?? explanations[error.code ?? '']
-  return explanation?.(name) ?? `${error.name}: ${error.message.replaceAll(/\s+/g, ' ')}`
+  return explanation?.(name) ?? `${error.name}: ${printable(error.message)}`
 }
 
 /** Returns the failure of a call, in one line. */

@@ -1,4 +1,5 @@
 import { isStageName } from '../infra/definitions/resource-name.ts'
+import { printable } from '../shared/domain/text.ts'
 import { eventually, Mismatch } from './expect.ts'
 import { InvocationFailure } from './functions-client.ts'
 import { newApi } from './smoke/api.ts'
@@ -49,7 +50,7 @@ const reasonOf = (error: unknown): string => {
   if (error instanceof Mismatch) return error.message
   const { name, message } = error as Error
   const text = error instanceof InvocationFailure ? message : `${name}: ${message}`
-  return `expected a result, got ${text.replaceAll(/\s+/g, ' ')}`
+  return `expected a result, got ${printable(text)}`
 }
 
 if (positionals.length > 0) refuse()

@@ -58,7 +58,7 @@ export const recordRejection = async (
  * Stores the reply of a bank that a debit is completed, which has failed or is reversed: its money has moved,
  * and the bank may never report it. Or that it rejects a debit that was completed.
  */
-export const recordOutcome = (
+export const recordRejectedOutcome = (
   debit: Debit,
   reply: BankOutcome,
   { status, ...rejection }: Pick<Rejection, 'refusal' | 'cause'> & { status: Debit['status'] },

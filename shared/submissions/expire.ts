@@ -1,6 +1,6 @@
 import { ConnectorFault } from '../banks/connector.ts'
 import { outcomeQueries } from '../banks/registry.ts'
-import { recordOutcome } from '../banks/rejected-report.ts'
+import { recordRejectedOutcome } from '../banks/rejected-report.ts'
 import { type Cause, type Debit, deadline, type Phase, timeOut } from '../domain/debits/debit.ts'
 import { isOpen } from '../domain/debits/lifecycle.ts'
 import { applyOutcome, type BankOutcome } from '../domain/debits/submission.ts'
@@ -52,7 +52,7 @@ const expireUnless = async (
   const result = await transition(debit, decide, runtime)
   // Another worker was first, and its query got no reply.
   if (result instanceof Refusal && outcome?.kind === 'completed') {
-    await recordOutcome(debit, outcome, { refusal: result, cause: ofBank, status })
+    await recordRejectedOutcome(debit, outcome, { refusal: result, cause: ofBank, status })
   }
   return result
 }

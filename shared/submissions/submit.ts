@@ -1,7 +1,7 @@
 import { ConnectorFault } from '../banks/connector.ts'
 import { noteHealth } from '../banks/note-health.ts'
 import { connectors } from '../banks/registry.ts'
-import { recordOutcome } from '../banks/rejected-report.ts'
+import { recordRejectedOutcome } from '../banks/rejected-report.ts'
 import { type BankIdentifier, behaviourAt } from '../domain/banks/bank.ts'
 import { afterFailure, afterReply } from '../domain/banks/health.ts'
 import type { SandboxReport } from '../domain/banks/sandbox-outcome.ts'
@@ -125,7 +125,7 @@ export const newSubmitter = (
     }
     const refusal = await transition(debit, decide, runtime)
     if (refusal instanceof Refusal && (result.kind === 'completed' || result.kind === 'rejected')) {
-      await recordOutcome(debit, result, { refusal, cause, status })
+      await recordRejectedOutcome(debit, result, { refusal, cause, status })
     }
     return undefined
   }

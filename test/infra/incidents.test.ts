@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { type Ring, ringsOf } from '../support/cloudwatch/alarms.ts'
-import { banks, incidents } from '../support/cloudwatch/incidents.ts'
+import { banks, HOUR, incidents, TEN } from '../support/cloudwatch/incidents.ts'
 import { even, STAGE, samplesOf } from '../support/cloudwatch/traffic.ts'
 import { templatesOf } from '../support/templates.ts'
 
@@ -13,11 +13,6 @@ beforeEach(() => {
 })
 
 const { all } = templatesOf(stageNamed('production'))
-
-const HOUR = 60
-const DAY = 24 * HOUR
-/** 10:00 UTC of the second day: the night's jobs have run. */
-const TEN = DAY + 10 * HOUR
 
 /** Returns the first ring of each alarm after a fault begins, as `name minutes`. */
 const shownRings = (rings: readonly Ring[], begins: number): string => {

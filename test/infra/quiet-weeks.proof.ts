@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { stageNamed } from '../../infra/definitions/stages.ts'
 import { ringsOf } from '../support/cloudwatch/alarms.ts'
-import { banks } from '../support/cloudwatch/incidents.ts'
+import { banks, DAY, HOUR, TEN } from '../support/cloudwatch/incidents.ts'
 import { type Random, STAGE, samplesOf } from '../support/cloudwatch/traffic.ts'
 import { templatesOf } from '../support/templates.ts'
 
@@ -12,10 +12,6 @@ beforeEach(() => {
 })
 
 const { all } = templatesOf(stageNamed('production'))
-
-const HOUR = 60
-const DAY = 24 * HOUR
-const TEN = DAY + 10 * HOUR
 
 /** Draws from a seeded sequence (mulberry32). */
 const drawn = (seed: number): Random => {

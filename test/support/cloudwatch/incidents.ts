@@ -13,8 +13,11 @@ type Incident = Fault & {
   begins?: number
 }
 
-const HOUR = 60
-const DAY = 24 * HOUR
+/** Minutes. */
+export const HOUR = 60
+export const DAY = 24 * HOUR
+/** 10:00 UTC of the second day: the night's jobs have run. */
+export const TEN = DAY + 10 * HOUR
 
 const aws = (
   namespace: string,
