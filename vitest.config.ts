@@ -42,7 +42,7 @@ export default defineConfig({
     // The files of a process share the modules of packages: `environment.ts`.
     isolate: false,
     // Most tests wait rather than compute; Chromium has processes of its own.
-    maxWorkers: inBrowser ? 2 : 3,
+    maxWorkers: inBrowser ? 2 : 4,
     // Concurrent tests of a file start a process each.
     maxConcurrency: 2,
     // Generous for busy machines.

@@ -1,4 +1,6 @@
+import { fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { functionRows } from '../../../infra/definitions/functions.ts'
 import {
   codeStatements,
@@ -7,16 +9,11 @@ import {
 } from '../../../infra/definitions/iam-statements.ts'
 import type { Call } from './calls.ts'
 
-/** Returns unused permissions, and calls that the policies of the templates deny. */
-export const findingsIn = async (calls: readonly Call[]): Promise<string[]> => [
-  ...unusedIn(calls),
-  ...(hasSimulator() ? await deniedIn(calls) : []),
-]
-
 /** `npm run tools` installs the simulator of IAM. */
 export const hasSimulator = (): boolean => existsSync('node_modules/@cloud-copilot/iam-simulate')
 
-const unusedIn = (calls: readonly Call[]): string[] => {
+/** Returns the permissions that no call needs. */
+export const unusedIn = (calls: readonly Call[]): string[] => {
   const used = new Set(
     calls.flatMap(({ name, checks }) => checks.map(({ allowedBy }) => `${name}: ${allowedBy}`)),
   )
@@ -30,18 +27,21 @@ const unusedIn = (calls: readonly Call[]): string[] => {
     .map((line) => `${line} is not used in a flow test (function-permissions.ts)`)
 }
 
-/** Loads the CDK for whole runs only. */
-const deniedIn = async (calls: readonly Call[]): Promise<string[]> => {
-  const [{ deployedStage }, { checksOf }, { deniedChecks }, { stageNamed }] = await Promise.all([
-    import('../iam/deployed-stage.ts'),
-    import('../iam/checks.ts'),
-    import('../iam/simulate.ts'),
-    import('../../../infra/definitions/stages.ts'),
-  ])
-  // This stage has all functions.
-  const stage = deployedStage(stageNamed('sandbox'))
-  return deniedChecks(
-    stage,
-    calls.flatMap((call) => checksOf(stage, call)),
-  )
+/** Starts the process that simulates the policies of the templates; it takes seconds to load. */
+export const startSimulation = () => {
+  const process = fork(join(import.meta.dirname, 'denied-calls.ts'))
+  const reply = new Promise<string[]>((resolve, reject) => {
+    process.once('message', resolve as (message: unknown) => void)
+    process.once('exit', (code) => reject(new Error(`The simulation of policies exited: ${code}`)))
+  })
+  return {
+    deniedIn: (calls: readonly Call[]): Promise<string[]> => {
+      process.send(calls)
+      return reply
+    },
+    stop: (): void => {
+      reply.catch(() => undefined)
+      process.kill()
+    },
+  }
 }
