@@ -48,14 +48,14 @@ test('the command counts exceptions of each kind in one scenario of operators', 
 })
 
 test('the runs with small sizes have lanes, divided work and several pages', async () => {
-  // Each occurs in nine of ten runs, by hundreds; of ten, two may lack one.
-  const size = ['--lifecycles', '2000', '--each', '200', '--workers', '2']
+  // Each occurs in nine of ten runs, by hundreds; of five, one may lack one.
+  const size = ['--lifecycles', '1000', '--each', '200', '--workers', '2']
   const scenario = ['--scenario', 'small sizes', ...size]
   const { code, out } = await run('main', ...scenario)
   const runsWith = (name: string) =>
     Number(new RegExp(`^${name} +\\d+ +(\\d+)$`, 'm').exec(out)?.[1])
   const names = ['settlement run cut off', ...Object.keys(smallSizeEvents)]
-  const rare = names.filter((name) => !(runsWith(name) >= 8))
+  const rare = names.filter((name) => !(runsWith(name) >= 4))
   expect(rare).toEqual([])
   expect(code).toBe(0)
 })
