@@ -23,7 +23,7 @@ test('a bank that repeats a rejected report reads a bounded part of the earlier 
   }
   const units: number[] = []
   for (let n = 0; n < 400; n += 1) units.push(await reject(n))
-  expect(units[399]).toBe(units[150])
+  expect(units[399]).toBe(units[250])
   const resolution = {
     note: 'Known',
     resolvedBy: 'local:ama',

@@ -10,7 +10,7 @@ import type { Reference } from '../../domain/ids.ts'
 import { DAY_SECONDS, type Day, secondsAfter, startOf } from '../../domain/time.ts'
 import { countEntries } from '../index-lists.ts'
 import type { KeySpan } from '../key-span.ts'
-import { keys } from '../keys.ts'
+import { keys, sha256 } from '../keys.ts'
 import { recordExpiry } from '../retention.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
@@ -42,7 +42,7 @@ const itemOf = (exception: ReportException) => ({
   entity: 'exception',
   ...toStored(exception),
   byStatus: keys.exceptions(exception.resolvedAt ? 'resolved' : 'open'),
-  byTime: keys.byTime(exception.at, exception.reference),
+  byTime: listKeyOf(exception),
   ...expiryOf(exception),
 })
 
@@ -107,8 +107,11 @@ export const findLastExceptions = async (reference: Reference): Promise<ReportEx
 
 const PAGE_SIZE = 100
 
-/** The key of an exception in the lists, by its time. */
-export const listKeyOf = ({ at, reference }: ReportException): string => keys.byTime(at, reference)
+const TIE_LENGTH = 8
+
+/** The key of an exception in the lists, by its time. Two of one debit can have the same time. */
+export const listKeyOf = ({ at, reference, requestId }: ReportException): string =>
+  `${keys.byTime(at, reference)}#${sha256(requestId).slice(0, TIE_LENGTH)}`
 
 const byKey = (one: ReportException, other: ReportException): number =>
   listKeyOf(one) < listKeyOf(other) ? 1 : -1
