@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { beforeEach } from 'vitest'
 import { sealNight } from '../../shared/audit/seal.ts'
 import { verifyDays } from '../../shared/audit/verify.ts'
@@ -42,6 +42,3 @@ export const rewrite = (key: string, change: (text: string) => string): void => 
   if (!object) throw new Error(`There is no object ${key}`)
   objects.set(key, { ...object, body: change(object.body) })
 }
-
-export const sha256Of = (key: string): string =>
-  hash('sha256', Buffer.from(objects.get(key)?.body ?? '', 'latin1'))
