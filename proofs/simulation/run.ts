@@ -33,7 +33,7 @@ import { newSettings } from './scenario/change-settings.ts'
 import { newClients } from './scenario/clients.ts'
 import * as fixtures from './scenario/fixtures.ts'
 import { startNights, startRounds } from './scenario/nights.ts'
-import { eraseCustomers, newRestore, newStage } from './scenario/restore.ts'
+import { eraseAfterDays, eraseCustomers, newRestore, newStage } from './scenario/restore.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import { seedOfSizes, setupOf } from './scenario/setup.ts'
 
@@ -117,6 +117,7 @@ const setEnvironment = (scenario: Scenario): void => {
   process.env.OPEN_PROMPTS_MAX = String(scenario.openPromptsMax ?? '')
   process.env.FEED_GROUPS = String(1 + (scenario.seed % 3))
   process.env.CACHE_SECONDS = String(scenario.cacheSeconds)
+  process.env.ERASE_AFTER_DAYS = String(eraseAfterDays(scenario))
 }
 
 const newLists = () => ({

@@ -194,6 +194,8 @@ export type Measurement = { name: string; value: number; by: number | undefined 
 /** The customers who were erased at the end of a run, and all items before and after. */
 export type Erasure = {
   at: number
+  /** Of a debit, from its last event; those before `at` are due. */
+  afterDays: number
   phones: readonly string[]
   before: readonly Item[]
   after: readonly Item[]

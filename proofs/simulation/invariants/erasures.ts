@@ -1,6 +1,7 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { Facts } from '../../../shared/domain/debits/debit.ts'
 import type { Check, Checks } from './rules.ts'
+import { DAY_MS, HOUR_MS } from './time-and-money.ts'
 
 /** What an erasure removes, and what stays. */
 
@@ -46,6 +47,9 @@ const hasFigures = (item: Item, later: Item | undefined): boolean => {
   )
 }
 
+const changedAt = ({ history }: Item): number =>
+  Number((history as Move[]).findLast(({ at }) => at !== undefined)?.at)
+
 const keyOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
 
 /** Uploaded rows that no request names stay for two days. */
@@ -57,8 +61,16 @@ const isUnused = ({ entity, pk }: Item, items: readonly Item[]): boolean => {
 
 /** After an erasure (docs/compliance.md#personal-data), no item has the number of a customer, and no debit its texts. */
 const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
-  for (const { at, phones, before, after } of erasures) {
-    for (const item of after.filter(({ expiresAt = at }) => Number(expiresAt) * 1000 >= at)) {
+  for (const { at, afterDays, phones, before, after } of erasures) {
+    const dueSince = at - afterDays * DAY_MS - HOUR_MS
+    const young = new Set(
+      after.flatMap((item) =>
+        afterDays > 0 && item.entity === 'debit' && changedAt(item) > dueSince ? item.pk : [],
+      ),
+    )
+    const isKept = ({ pk, expiresAt = at }: Item): boolean =>
+      young.has(pk) || Number(expiresAt) * 1000 < at
+    for (const item of after.filter((item) => !isKept(item))) {
       const text = JSON.stringify(item)
       // Accounts have the number without its plus.
       if (phones.some((phone) => text.includes(phone.slice(1))) && !isUnused(item, after))
@@ -67,7 +79,9 @@ const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
     const left = new Map(after.map((item) => [keyOf(item), item]))
     for (const item of before.filter(({ entity }) => String(entity) in FIGURES))
       if (!hasFigures(item, left.get(keyOf(item)))) report(keyOf(item), 'has other figures')
-    const erased = before.filter(({ phone }) => phones.includes(String(phone)))
+    const erased = before.filter(
+      ({ phone, pk }) => phones.includes(String(phone)) && !young.has(pk),
+    )
     const ofErased = Map.groupBy(after, ({ pk }) => pk)
     const earlier = new Map(before.map((item) => [keyOf(item), item]))
     for (const item of erased.flatMap(({ pk }) => ofErased.get(pk) ?? [])) {

@@ -1,7 +1,7 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import { isOpen, statuses } from '../../../shared/domain/debits/lifecycle.ts'
 import type { ApiCall, Erasure } from '../engine/observations.ts'
-import { MINUTE_MS } from '../invariants/time-and-money.ts'
+import { HOUR_MS, MINUTE_MS } from '../invariants/time-and-money.ts'
 import { isDone, resultOf, type Staff } from '../peers/operators.ts'
 import type { Clients } from './clients.ts'
 import { simulatedProviders } from './fixtures.ts'
@@ -86,6 +86,11 @@ export const newRestore = ({ api, operators, clients, stage, restoreTable }: Dep
   }
 }
 
+/** In some runs, the sweep erases the youngest debits after the request. */
+export const eraseAfterDays = ({ seed }: Scenario): number => (seed % 2) * 3
+
+const SWEPT_MS = 40 * HOUR_MS
+
 /** Another operator may deny a request. */
 const REQUESTS_MAX = 9
 
@@ -94,11 +99,12 @@ const REQUESTS_MAX = 9
  * texts of its charge.
  */
 export const eraseCustomers = async (
-  { scripts, erases }: Scenario,
+  scenario: Scenario,
   { api, operators: { operate }, items, restoreTable }: Tools & { items: () => readonly Item[] },
   erasures: Erasure[],
 ): Promise<void> => {
-  if (!erases) return
+  if (!scenario.erases) return
+  const afterDays = eraseAfterDays(scenario)
   const request = async (...words: Parameters<typeof operate>) => {
     let done: ApiCall | undefined
     for (let n = 0; n < REQUESTS_MAX && !done; n += 1) done = await operate(...words)
@@ -110,12 +116,14 @@ export const eraseCustomers = async (
   const [before, since] = [items(), api.now()]
   await api.sleep(1)
   const phones: string[] = []
-  for (const phone of new Set(scripts.map((script) => script.phone))) {
+  for (const phone of new Set(scenario.scripts.map((script) => script.phone))) {
     const done = await request('customer', 'erase', { phone, reason: 'Request' })
     if (isDone(done)) phones.push(phone)
   }
-  const note = () => erasures.push({ at: api.now(), phones, before, after: items() })
+  const note = () => erasures.push({ at: api.now(), afterDays, phones, before, after: items() })
+  if (afterDays > 0) await api.until(scenario.endAt + SWEPT_MS)
   note()
+  if (afterDays > 0) return
   restoreTable(since)
   const options = { since: new Date(since).toISOString() }
   const { refused, next } = resultOf(await request('customer', 'repeat-erasures', options)) ?? {}
