@@ -1,6 +1,7 @@
+import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import { isAccepted, membersOf } from './calls.ts'
-import type { DebitHistory } from './observation-index.ts'
+import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import type { Check, Checks } from './rules.ts'
 import { debitNumber, MINUTE_MS } from './time-and-money.ts'
 
@@ -52,20 +53,43 @@ const repliesNameOwnObjects: Check = ({ observations, debits, batches }, report)
   }
 }
 
-const PAGE = 100
-/** Providers read a page of each list in the last half hour; they try a credential with a page of one. */
+/** Callers read each list page by page in the last half hour; they try a credential with a page of one. */
 const READ_MS = 30 * MINUTE_MS
 
-const listsAreComplete: Check = ({ observations, setup, debits, batches }, report) => {
-  const objects = { 'list-debit-requests': debits, 'list-settlements': batches }
-  for (const { name, caller, reply, at } of observations.calls) {
-    const listed = objects[name as keyof typeof objects]
-    if (!listed || reply?.status !== 200 || at < setup.endedAt - READ_MS) continue
-    const owned = [...listed.values()].filter(({ item }) => item.provider === caller?.id)
-    const { data } = membersOf(reply.body)
-    const found = Array.isArray(data) ? data.length : 0
-    const expected = Math.min(owned.length, PAGE)
-    if (found !== expected) report(name, `has ${found} of ${expected} for ${caller?.id}`)
+const ownedBy = (histories: ReadonlyMap<string, { item: Item }>, owner: unknown): number =>
+  histories.values().reduce((sum, { item }) => sum + Number(item.provider === owner), 0)
+
+const stored = ({ observations: { items } }: ObservationIndex, entity: string): number =>
+  items.filter((item) => item.entity === entity).length
+
+/** The objects in a list of its owner. */
+const LISTED: Record<string, (index: ObservationIndex, owner: unknown) => number> = {
+  'list-debit-requests': ({ debits }, owner) => ownedBy(debits, owner),
+  'list-settlements': ({ batches }, owner) => ownedBy(batches, owner),
+  'manage-debit': ({ debits }, owner) => ownedBy(debits, owner),
+  'manage-delivery': ({ deliveries }, owner) => ownedBy(deliveries, owner),
+  'manage-exception': (index) => stored(index, 'exception'),
+  'manage-change': (index) => stored(index, 'change'),
+  'manage-approval': (index) => stored(index, 'approval'),
+}
+
+/** The pages of a list have each of its objects once. */
+const listsAreComplete: Check = (index, report) => {
+  const { observations, setup } = index
+  const pages = observations.calls.flatMap(({ name, caller, sent, reply, at }) => {
+    const { verb = 'list', options } = membersOf(sent)
+    const { data, result } = membersOf(reply?.status === 200 ? reply.body : {})
+    const rows: unknown = data ?? result
+    const owner = caller?.id ?? membersOf(options).provider
+    const isRead = name in LISTED && verb === 'list' && at >= setup.endedAt - READ_MS
+    return isRead && Array.isArray(rows) ? [{ name, owner, rows }] : []
+  })
+  for (const own of Map.groupBy(pages, ({ name, owner }) => `${name} ${owner}`).values()) {
+    const [{ name, owner } = { name: '', owner: '' }] = own
+    const found = own.flatMap(({ rows }) => rows.map((row) => JSON.stringify(row)))
+    const expected = LISTED[name]?.(index, owner)
+    if (found.length !== expected || new Set(found).size < found.length)
+      report(name, `has ${found.length} of ${expected} for ${owner}`)
   }
 }
 
