@@ -18,10 +18,17 @@ const SETTINGS: Record<string, ReadonlySet<string>> = {
 
 const UNRECORDED = new Set('pk sk entity byStatus byTime byCustomer revision addedLater'.split(' '))
 
-const changedIn = ({ before, after }: Change): string[] =>
-  Object.keys({ ...before, ...after }).filter(
-    (name) => !UNRECORDED.has(name) && !isDeepStrictEqual(before?.[name], after?.[name]),
+/** The values that an absent member means. */
+const USUAL = new Set<unknown>(['off', 'all', 'accept'])
+
+const changedIn = ({ before, after }: Change): string[] => {
+  const [earlier, later] = [before, after].map(
+    (item) => (name: string) => (USUAL.has(item?.[name]) ? undefined : item?.[name]),
   )
+  return Object.keys({ ...before, ...after }).filter(
+    (name) => !UNRECORDED.has(name) && !isDeepStrictEqual(earlier?.(name), later?.(name)),
+  )
+}
 
 /** What an operator changes at once: settings, decisions, and the objects of single verbs. */
 const isDecided = (change: Change): boolean => {
@@ -54,7 +61,8 @@ const changesAreRecorded: Check = ({ observations: { changes } }, report) => {
     const isRight =
       records.length >= members.length && (records.length > 0 || !writes.some(isDecided))
     const item = writes[0]?.after ?? writes[0]?.before
-    if (!isRight) report(`${item?.pk} ${item?.sk}`, `changes ${members}, but its record has ${records}`)
+    if (!isRight)
+      report(`${item?.pk} ${item?.sk}`, `changes ${members}, but its record has ${records}`)
   }
 }
 

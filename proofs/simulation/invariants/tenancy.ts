@@ -2,8 +2,9 @@ import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import { isAccepted, membersOf } from './calls.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
+import type { RawBatch } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
-import { debitNumber, MINUTE_MS } from './time-and-money.ts'
+import { debitNumber, inGhs, MINUTE_MS, pesewasOf } from './time-and-money.ts'
 
 /** Providers and banks see all of their own objects and no others. */
 
@@ -93,6 +94,36 @@ const listsAreComplete: Check = (index, report) => {
   }
 }
 
+/** A monthly statement has the sums of the batches of its days. */
+const statementsAddUp: Check = ({ observations, batches }, report) => {
+  for (const { name, caller, path, reply } of observations.calls) {
+    if (name !== 'get-monthly-statement' || reply?.status !== 200) continue
+    const own = [...batches.values()].flatMap(({ item }) =>
+      item.provider === caller?.id && item.date.startsWith(String(path.month)) ? [item] : [],
+    )
+    const sumOf = (valuesOf: (item: RawBatch) => number | null | undefined): string =>
+      inGhs(own.reduce((sum, item) => sum + (valuesOf(item) ?? 0), 0))
+    const [fee, gross, net] = (['fee', 'gross', 'net'] as const).map((one) =>
+      sumOf(({ totals }) => totals?.[one]),
+    )
+    const data = membersOf(membersOf(reply.body).data) as Record<string, string>
+    const rows = data.fees as unknown as { fee: string; gross: string }[]
+    const parts = (name: 'fee' | 'gross') =>
+      inGhs(rows.reduce((sum, row) => sum + (pesewasOf(row[name]) ?? 0), 0))
+    const shown = [data.fee, data.gross, data.net, parts('fee'), parts('gross'), data.paid]
+    const expected = [
+      fee,
+      gross,
+      net,
+      fee,
+      gross,
+      sumOf((item) => (item.completedAt ? item.paid : 0)),
+    ]
+    if (shown.join() !== expected.join())
+      report(`the statement of ${caller?.id}`, `has ${shown}, not ${expected}`)
+  }
+}
+
 /** The longest time until an event is in its feed: the sweep can be the one that appends it. */
 const APPENDED_MS = 5 * MINUTE_MS
 
@@ -116,5 +147,5 @@ const feedsAreWhole: Check = ({ observations, setup, feeds, events }, report) =>
 
 export const checks: Checks = {
   32: [repliesNameOwnObjects, debitsAreReadByTheirOwn, debitsAreChangedByTheirOwn],
-  49: [listsAreComplete, feedsAreWhole],
+  49: [listsAreComplete, feedsAreWhole, statementsAddUp],
 }

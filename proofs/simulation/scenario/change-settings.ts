@@ -9,6 +9,9 @@ import type { SettingChange } from './setting-changes.ts'
 /** How long callers try a revoked token. */
 const PROBES_MS = [0, 15_000, 45_000, 10 * MINUTE_MS]
 
+/** How long before its end callers first try a token that expires. */
+const PROBED_MS = 5_000
+
 /** Changes from one rotation of the sealing key to the next; usual runs have fewer. */
 const CHANGES_PER_KEY = 15
 
@@ -57,6 +60,12 @@ export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) =
     const file = rows ? await operators.upload(noun, JSON.parse(rows), named) : {}
     if (!file) return
     const done = await operators.operate(noun, action, { ...named, ...file })
+    const { 'expires-on': end } = options
+    if (end !== undefined) {
+      const { token } = resultOf(done) ?? {}
+      if (token) void api.until(Date.parse(end) - PROBED_MS).then(() => probe(owner, token))
+      return
+    }
     api.credentials.learn(owner, { ...options, ...resultOf(done) })
   }
 

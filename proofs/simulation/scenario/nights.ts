@@ -135,6 +135,8 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
         page = (await api.ask({ name, caller, query }))?.reply?.body as Page | undefined
       } while (page?.meta.has_more)
     }
+    const path = { month: dayOf(api.now() - DAY_MS).slice(0, 7) }
+    await api.ask({ name: 'get-monthly-statement', caller, path })
     for (const path of page?.data.map((batch) => ({ id: batch.id })) ?? [])
       for (const reader of [id, other.id])
         await api.ask({ name: 'get-settlement', caller: { ...caller, id: reader }, path })
