@@ -1,8 +1,7 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ApiCall } from '../engine/observations.ts'
-import { isAccepted, membersOf } from './calls.ts'
+import { isAccepted, type Members, membersOf } from './calls.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
-import type { RawBatch } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
 import { debitNumber, inGhs, MINUTE_MS, pesewasOf } from './time-and-money.ts'
 
@@ -66,6 +65,7 @@ const stored = ({ observations: { items } }: ObservationIndex, entity: string): 
 /** The objects in a list of its owner. */
 const LISTED: Record<string, (index: ObservationIndex, owner: unknown) => number> = {
   'list-debit-requests': ({ debits }, owner) => ownedBy(debits, owner),
+  'list-events': ({ feeds }, owner) => feeds.get(String(owner))?.size ?? 0,
   'list-settlements': ({ batches }, owner) => ownedBy(batches, owner),
   'manage-debit': ({ debits }, owner) => ownedBy(debits, owner),
   'manage-delivery': ({ deliveries }, owner) => ownedBy(deliveries, owner),
@@ -89,63 +89,41 @@ const listsAreComplete: Check = (index, report) => {
     const [{ name, owner } = { name: '', owner: '' }] = own
     const found = own.flatMap(({ rows }) => rows.map((row) => JSON.stringify(row)))
     const expected = LISTED[name]?.(index, owner)
-    if (found.length !== expected || new Set(found).size < found.length)
+    // A feed may repeat an event, and two changes can look alike.
+    const counts = [
+      name === 'list-events' ? [] : found.length,
+      name === 'manage-change' ? [] : new Set(found).size,
+    ].flat()
+    if (counts.some((count) => count !== expected))
       report(name, `has ${found.length} of ${expected} for ${owner}`)
   }
 }
 
-/** A monthly statement has the sums of the batches of its days. */
+const SUMS = ['gross', 'fee', 'net'] as const
+
+/** A monthly statement has the sums of the batches of its days, also by their fee schedules. */
 const statementsAddUp: Check = ({ observations, batches }, report) => {
   for (const { name, caller, path, reply } of observations.calls) {
     if (name !== 'get-monthly-statement' || reply?.status !== 200) continue
     const own = [...batches.values()].flatMap(({ item }) =>
       item.provider === caller?.id && item.date.startsWith(String(path.month)) ? [item] : [],
     )
-    const sumOf = (valuesOf: (item: RawBatch) => number | null | undefined): string =>
-      inGhs(own.reduce((sum, item) => sum + (valuesOf(item) ?? 0), 0))
-    const [fee, gross, net] = (['fee', 'gross', 'net'] as const).map((one) =>
-      sumOf(({ totals }) => totals?.[one]),
-    )
-    const data = membersOf(membersOf(reply.body).data) as Record<string, string>
-    const rows = data.fees as unknown as { fee: string; gross: string }[]
-    const parts = (name: 'fee' | 'gross') =>
-      inGhs(rows.reduce((sum, row) => sum + (pesewasOf(row[name]) ?? 0), 0))
-    const shown = [data.fee, data.gross, data.net, parts('fee'), parts('gross'), data.paid]
-    const expected = [
-      fee,
-      gross,
-      net,
-      fee,
-      gross,
-      sumOf((item) => (item.completedAt ? item.paid : 0)),
+    const sumOf = <T>(rows: readonly T[], amountOf: (row: T) => unknown): string =>
+      inGhs(rows.reduce((sum, row) => sum + Number(amountOf(row) ?? 0), 0))
+    const data = membersOf(membersOf(reply.body).data)
+    const parts = data.fees as Members[]
+    const shown = [
+      ...[data.paid, ...SUMS.map((one) => data[one])],
+      ...['gross', 'fee'].map((one) => sumOf(parts, (part) => pesewasOf(part[one]))),
     ]
-    if (shown.join() !== expected.join())
-      report(`the statement of ${caller?.id}`, `has ${shown}, not ${expected}`)
-  }
-}
-
-/** The longest time until an event is in its feed: the sweep can be the one that appends it. */
-const APPENDED_MS = 5 * MINUTE_MS
-
-/** A provider that follows its feed page by page reads each event. */
-const feedsAreWhole: Check = ({ observations, setup, feeds, events }, report) => {
-  const reads = observations.calls.filter(
-    ({ name, reply, at }) =>
-      name === 'list-events' && reply?.status === 200 && at >= setup.endedAt - READ_MS,
-  )
-  for (const [id, pages] of Map.groupBy(reads, ({ caller }) => caller?.id ?? '')) {
-    const found = new Set(
-      pages.flatMap(({ reply }) => reply?.raw?.match(/"event_id":"\w+"/g) ?? []),
-    ).size
-    const since = (pages[0]?.at ?? 0) - APPENDED_MS
-    const expected = [...(feeds.get(id) ?? [])].filter(
-      (key) => (events.get(key)?.writtenAt ?? Infinity) < since,
-    ).length
-    if (found < expected) report('list-events', `shows ${found} of ${expected} to ${id}`)
+    const [gross, fee, net] = SUMS.map((one) => sumOf(own, ({ totals }) => totals?.[one]))
+    const paid = sumOf(own, (item) => item.completedAt && item.paid)
+    const expected = [paid, gross, fee, net, gross, fee]
+    if (shown.join() !== expected.join()) report(`${caller?.id}`, `has ${shown}, not ${expected}`)
   }
 }
 
 export const checks: Checks = {
   32: [repliesNameOwnObjects, debitsAreReadByTheirOwn, debitsAreChangedByTheirOwn],
-  49: [listsAreComplete, feedsAreWhole, statementsAddUp],
+  49: [listsAreComplete, statementsAddUp],
 }

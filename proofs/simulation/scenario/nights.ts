@@ -102,7 +102,7 @@ const DELAYS_MS = [0, 40 * HOUR_MS]
 /** The last half hour, without faults and other work. */
 const AUDIT_MS = HOUR_MS / 2
 
-type Page = { data: { id: string }[]; meta: { next_cursor: string; has_more: boolean } }
+type Page = { data?: { id: string }[]; meta: { next_cursor?: string; has_more?: boolean } }
 
 const perPage = {
   'list-debit-requests': '9',
@@ -131,19 +131,19 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
     for (const [name, per_page] of Object.entries(perPage) as [keyof typeof perPage, string][]) {
       page = undefined
       do {
-        const query = { per_page, ...(page && { cursor: page.meta.next_cursor }) }
+        const query = { per_page, ...(page && { cursor: page.meta.next_cursor ?? '' }) }
         page = (await api.ask({ name, caller, query }))?.reply?.body as Page | undefined
       } while (page?.meta.has_more)
     }
     const path = { month: dayOf(api.now() - DAY_MS).slice(0, 7) }
     await api.ask({ name: 'get-monthly-statement', caller, path })
-    for (const path of page?.data.map((batch) => ({ id: batch.id })) ?? [])
+    for (const path of page?.data?.map((batch) => ({ id: batch.id })) ?? [])
       for (const reader of [id, other.id])
         await api.ask({ name: 'get-settlement', caller: { ...caller, id: reader }, path })
   }
   for (const [noun, [owner]] of Object.entries(lists)) {
     for (const { id } of owner ? simulatedProviders : [{ id: '' }]) {
-      const options = { limit: String(random.between(10, 40)), ...(owner && { [owner]: id }) }
+      const options = { limit: String(10 + random.below(30)), ...(owner && { [owner]: id }) }
       let cursor: string | undefined
       do {
         const call = await operate(noun, 'list', { ...options, ...(cursor && { cursor }) })
