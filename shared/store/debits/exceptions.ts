@@ -10,7 +10,7 @@ import type { Reference } from '../../domain/ids.ts'
 import { DAY_SECONDS, type Day, secondsAfter, startOf } from '../../domain/time.ts'
 import { countEntries } from '../index-lists.ts'
 import type { KeySpan } from '../key-span.ts'
-import { keys } from '../keys.ts'
+import { keys, sha256 } from '../keys.ts'
 import { recordExpiry } from '../retention.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
@@ -107,8 +107,17 @@ export const findLastExceptions = async (reference: Reference): Promise<ReportEx
 
 const PAGE_SIZE = 100
 
-/** The key of an exception in the lists, by its time. */
-export const listKeyOf = ({ at, reference }: ReportException): string => keys.byTime(at, reference)
+const HASH_LENGTH = 8
+
+/** The place of an exception in the lists: a debit can have several of one millisecond. */
+export const listKeyOf = ({ at, reference, requestId }: ReportException): string =>
+  `${keys.byTime(at, reference)}#${sha256(requestId).slice(0, HASH_LENGTH)}`
+
+/** Returns the span of the index, whose entries of one millisecond have equal keys. */
+const indexSpan = ({ from, before }: KeySpan): KeySpan => ({
+  from: typeof from === 'string' ? from.split('#').slice(0, 2).join('#') : from,
+  before,
+})
 
 const byKey = (one: ReportException, other: ReportException): number =>
   listKeyOf(one) < listKeyOf(other) ? 1 : -1
@@ -119,7 +128,7 @@ export async function* exceptionPages(
   span: KeySpan = { from: new Date(0), before: new Date('9999-01-01') },
   isOldestFirst = false,
 ): AsyncGenerator<ReportException[]> {
-  const query = db.spanQuery(keys.exceptions(status), span)
+  const query = db.spanQuery(keys.exceptions(status), indexSpan(span))
   const order = { ScanIndexForward: isOldestFirst, Limit: PAGE_SIZE }
   for await (const page of db.queryPages({ ...query, ...order })) {
     const items = await db.readMany(page.map(db.keyOf))
