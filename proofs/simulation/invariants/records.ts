@@ -3,6 +3,7 @@ import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import { isAccepted, membersOf } from './calls.ts'
 import { ownerIn } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
+import { HOUR_MS } from './time-and-money.ts'
 
 /** What calls of operators leave behind: records, and no text that nobody needs any more. */
 
@@ -41,11 +42,11 @@ const isDecided = (change: Change): boolean => {
 }
 
 /** The transaction of a change by an operator has its record, with each member that changed. */
-const changesAreRecorded: Check = ({ observations: { changes } }, report) => {
+const changesAreRecorded: Check = ({ observations: { changes }, operatorCalls }, report) => {
   const own = changes.filter(({ by }) => by?.name.startsWith('manage-'))
   // A file of accounts has one record.
   const imports = new Set(
-    own.flatMap(({ after, by }) => (after?.verb === 'import' ? by?.invocation : [])),
+    operatorCalls.flatMap(({ verb, call }) => (verb === 'import' ? call.invocation : [])),
   )
   for (const writes of Map.groupBy(own, ({ transaction }) => transaction).values()) {
     const records = writes.flatMap(({ after }) =>
@@ -53,7 +54,7 @@ const changesAreRecorded: Check = ({ observations: { changes } }, report) => {
     )
     const members = writes.flatMap((write) => {
       const { entity } = (write.after ?? write.before) as Item
-      const [ignored, isOfFile] = [SETTINGS[String(entity)], imports.has(write.by?.invocation)]
+      const [ignored, isOfFile] = [SETTINGS[String(entity)], imports.has(write.by?.invocation ?? 0)]
       return ignored && !(isOfFile && entity === 'account')
         ? changedIn(write).filter((name) => !ignored.has(name))
         : []
@@ -87,6 +88,8 @@ const readsAreRecorded: Check = ({ observations, debits, changesBy }, report) =>
   }
 }
 
+const CLAIM_MS = HOUR_MS / 4
+
 /** A request has the refusal of its call. What was typed for it, or uploaded, is gone after it. */
 const requestsEnd: Check = ({ observations: { items }, operatorCalls }, report) => {
   const approvals = items.filter(({ entity }) => entity === 'approval')
@@ -96,6 +99,11 @@ const requestsEnd: Check = ({ observations: { items }, operatorCalls }, report) 
   for (const { id, doneAt, refusal, hasEffect } of approvals) {
     const replies = (runsOf.get(id) ?? []).map(({ call }) => membersOf(call.reply?.body).error)
     const isRefused = replies.length > 0 && replies.every((error) => error !== undefined)
+    // The claim of a worker that crashed ends with its time.
+    const runs = (runsOf.get(id) ?? []).map(({ call, error }) => ({ at: call.at, error }))
+    const isBusy = runs.at(-1)?.error.includes('in progress') && !doneAt
+    if (isBusy && (runs.at(-1)?.at ?? 0) - (runs[0]?.at ?? 0) > CLAIM_MS)
+      report(String(id), 'is granted, but never made')
     if (doneAt && !hasEffect && isRefused && refusal === undefined)
       report(String(id), `is done, but was refused: ${replies}`)
   }

@@ -37,11 +37,11 @@ export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) =
     key.UpdateSecretVersionStageCommand({ ...label, RemoveFromVersionId: old })
   }
 
-  const probe = async (owner: Caller, token: string): Promise<void> => {
-    const name = owner.kind === 'bank' ? 'list-debit-transactions' : 'list-debit-requests'
+  const probe = async (owner: Caller, own: { token?: string; secret?: string }): Promise<void> => {
+    const name = owner.kind === 'bank' ? 'list-debit-transactions' : 'list-banks'
     for (const after of PROBES_MS) {
       await api.sleep(after)
-      await api.ask({ name, caller: owner, query: { per_page: '1' }, token, triesMax: 1 })
+      await api.ask({ name, caller: owner, query: { per_page: '1' }, ...own, triesMax: 1 })
     }
   }
 
@@ -54,18 +54,18 @@ export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) =
       const { previous: token } = api.credentials.of(owner)
       if (token === undefined) return
       await operators.operate(noun, action, { token })
-      return void probe(owner, token)
+      return void probe(owner, { token })
     }
     const { rows, ...named } = options
     const file = rows ? await operators.upload(noun, JSON.parse(rows), named) : {}
     if (!file) return
+    const { secret } = api.credentials.of(owner)
     const done = await operators.operate(noun, action, { ...named, ...file })
-    const { 'expires-on': end } = options
-    if (end !== undefined) {
-      const { token } = resultOf(done) ?? {}
-      if (token) void api.until(Date.parse(end) - PROBED_MS).then(() => probe(owner, token))
-      return
-    }
+    const { token, request_secret: next, previous_until: overlap } = resultOf(done) ?? {}
+    const end = Date.parse(options['expires-on'] ?? overlap ?? '') - PROBED_MS
+    if (token && options['expires-on'])
+      return void api.until(end).then(() => probe(owner, { token }))
+    if (next && secret) void api.until(end || api.now()).then(() => probe(owner, { secret }))
     api.credentials.learn(owner, { ...options, ...resultOf(done) })
   }
 

@@ -94,6 +94,10 @@ const chargesOf = ({ provider, random }: Drawn) => {
   return { provider, operation: 'charge', 'per-minute': String(5 + random.below(40)) }
 }
 
+const fencedOf = ({ provider, random }: Drawn) => {
+  return { provider, 'allow-list': `203.0.113.0/24,198.51.100.${random.below(250)}` }
+}
+
 const ofProvider = ({ provider }: Drawn) => ({ provider })
 const ofDate = ({ date }: Drawn) => ({ date })
 const holidayOf = ({ date }: Drawn) => ({ date, name: 'Declared' })
@@ -120,6 +124,7 @@ type Row = readonly [verb: SettingVerb, options: Draw, ending?: SettingVerb, end
 const rows: readonly Row[] = [
   ['provider update', accountOf],
   ['provider update', nameAndFeesOf],
+  ['provider update', fencedOf],
   ['provider disable', ofProvider, 'provider enable'],
   ['provider rotate-request-secret', withGrace, 'provider update', unsigned],
   ['credential issue', ofProvider, 'credential revoke'],
