@@ -187,7 +187,8 @@ export const timelineOf = (
   const made = settingCalls(operatorCalls, (verb) => verb in effects, changes)
   const expiries = made.flatMap((call): SettingCall[] => {
     const end = Date.parse(call.options['expires-on'] ?? '')
-    const times = { from: end - setup.skew, until: end + setup.skew }
+    const [from, until] = [end - setup.skew, end + setup.skew]
+    const times = { from: Math.max(from, call.from), until: Math.max(until, call.until) }
     return end ? [{ ...call, ...times, verb: 'credential revoke' }] : []
   })
   const calls = [...made, ...expiries, ...foundAccounts(changes)].toSorted(
