@@ -1,5 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { readReference } from '../../shared/domain/ids.ts'
+import { findExceptions, putException } from '../../shared/store/debits/exceptions.ts'
 import { createProvider } from '../support/provider.ts'
 import { SILENT } from '../support/requests.ts'
 import { printed, type Shown, useService } from '../support/running-service.ts'
@@ -24,6 +26,16 @@ const contradict = async (): Promise<string> => {
   return reference
 }
 
+/** Adds requests to the exception of a debit, in the same millisecond. */
+const repeatException = async (text: string): Promise<void> => {
+  const reference = readReference(text)
+  const [exception] = reference ? await findExceptions(reference) : []
+  if (!exception) throw new Error(`No exception of ${text}`)
+  const request = { kind: 'refund', respondBy: today } as const
+  for (const requestId of ['one', 'two', 'three'])
+    await putException({ ...exception, kind: 'reversal_request', request, requestId })
+}
+
 const remit = async (reference: string): Promise<void> => {
   const options = { bank: 'GCB', amount: '1.00', reference, date: today }
   const { approval } = await service.call('funding', 'record', options, ama)
@@ -43,6 +55,7 @@ beforeAll(async () => {
     await service.report(uuid, { status: 'completed', bank_reference: `P-${n}` })
   }
   await service.call('settlement', 'run', { date: dayAfter(today) })
+  await repeatException(await contradict())
 })
 
 /** Lists all rows in pages of a size. */
@@ -68,7 +81,8 @@ test.each([
   ['change', { bank: 'GCB' }, 3],
   ['approval', { status: 'granted' }, 3],
   ['exception', {}, 3],
-  ['exception', { status: 'open' }, 2],
+  ['exception', { status: 'open' }, 6],
+  ['exception', { kind: 'reversal_request' }, 3],
   ['settlement', {}, 4],
   ['settlement', { status: 'pending', provider: 'paid-1' }, 1],
   ['funding', {}, 3],

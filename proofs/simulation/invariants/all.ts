@@ -17,6 +17,7 @@ import { indexObservations } from './observation-index.ts'
 import * as operations from './operations.ts'
 import * as outcomes from './outcomes.ts'
 import * as payouts from './payouts.ts'
+import * as records from './records.ts'
 import { type Check, rules } from './rules.ts'
 import * as seals from './seals.ts'
 import * as settings from './settings.ts'
@@ -26,7 +27,7 @@ import * as tenancy from './tenancy.ts'
 const parts = [
   ...[attempts, bankPosts, bankReports, banks, batches, books, debits, decisions, deliveries],
   ...[erasures, events, limits, metrics, net, operations, outcomes, payouts, settings, sweeps],
-  ...[seals, tenancy],
+  ...[records, seals, tenancy],
 ]
 
 const rows = parts.flatMap(({ checks }) => Object.entries(checks))

@@ -158,11 +158,3 @@ export const matchesRequest = ({ fields }: Pick<ChargeAttempt, 'fields'>, debit:
   }
   return Object.values(matches).every(Boolean)
 }
-
-/** Returns the calls by which a debit was read, each with what the reply says of it. */
-export const readsIn = <T>(calls: readonly ApiCall[], debits: ReadonlyMap<string, T>) =>
-  calls.flatMap((call) => {
-    const debit = debits.get(String(call.path.reference))
-    if (call.name !== 'get-debit-request' || !debit) return []
-    return [{ call, debit, data: membersOf(membersOf(call.reply?.body).data) }]
-  })

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import { grantedIn, membersOf, type OperatorCall } from './calls.ts'
 import { expectations } from './lifecycle.ts'
 import * as raw from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
 import { settingVerbs } from './setting-timeline.ts'
-import { pesewasOf } from './time-and-money.ts'
+import { DAY_MS, HOUR_MS, pesewasOf } from './time-and-money.ts'
 
 /** The decisions of operators on requests for approval and on exceptions. */
 
@@ -17,6 +18,17 @@ type Guarded = {
 }
 
 const accountOf = (item: Change['after']): string => JSON.stringify(item?.settlementAccount ?? null)
+
+/** The members of settings that take effect only by a guarded call. */
+const GUARDED: Record<string, { noun: string; verb: string; members: readonly string[] }> = {
+  payee: { noun: 'provider', verb: 'update', members: ['settlementAccount'] },
+  provider: {
+    noun: 'provider',
+    verb: 'update',
+    members: ['name', 'feeSchedule', 'allowedAddresses'],
+  },
+  webhook: { noun: 'webhook', verb: 'set', members: ['url'] },
+}
 
 /** Returns the guarded call of which a write is the effect. */
 const effectOf = ({ before, after }: Change): Guarded | undefined => {
@@ -40,8 +52,17 @@ const effectOf = ({ before, after }: Change): Guarded | undefined => {
     const isRecorded = before.status === 'failed' && status === 'completed'
     return isRecorded ? { noun: 'settlement', verb: 'complete', target } : undefined
   }
-  if (after.entity !== 'payee' || accountOf(before) === accountOf(after)) return undefined
-  return { noun: 'provider', verb: 'update', target: String(after.pk).slice('PAYEE#'.length) }
+  const { members = [], ...call } = GUARDED[String(after.entity)] ?? { noun: '', verb: '' }
+  const isChanged = members.some((name) => !isDeepStrictEqual(before[name], after[name]))
+  return isChanged ? { ...call, target: raw.ownerIn(after.pk) } : undefined
+}
+
+/** A new account holds payouts for a day; other changes keep the hold. */
+const isHeldRightly = ({ before, after, at }: Change): boolean => {
+  const until = after?.payoutsHeldUntil
+  return accountOf(before) === accountOf(after)
+    ? until === before?.payoutsHeldUntil
+    : Date.parse(String(until)) >= at + DAY_MS - HOUR_MS
 }
 
 /** With approvals, a guarded call takes effect only after a second operator approved it. */
@@ -51,6 +72,8 @@ const guardedCallsAreApproved: Check = (index, report) => {
   const approved = Map.groupBy(grantedIn(operatorCalls), ({ noun, verb }) => `${noun} ${verb}`)
   for (const change of observations.changes) {
     const { noun, verb, target, isRequested } = (change.by && effectOf(change)) || {}
+    if (change.after?.entity === 'payee' && change.by && !isHeldRightly(change))
+      report(change.after.pk, `holds payouts until ${change.after.payoutsHeldUntil}`)
     if (!noun) continue
     const isApproved = [`${noun} ${verb}`, ...(isRequested ? ['exception refund'] : [])]
       .flatMap((call) => approved.get(call) ?? [])

@@ -1,5 +1,5 @@
 import type { BankQuery, Observations } from '../engine/observations.ts'
-import { membersOf, readsIn, releaseOf } from './calls.ts'
+import { membersOf, releaseOf } from './calls.ts'
 import { eventExpectations, expectations } from './lifecycle.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import { type Entry, isRefusal, movesTo } from './raw-items.ts'
@@ -81,22 +81,6 @@ const timeoutsFollowClocks = eachDebit((debit) => {
   const early = since + clock - failed.writtenAt
   return early > 0 && `timed out ${early} ms early`
 })
-
-const readsShowTimestamps: Check = ({ observations, debits }, report) => {
-  for (const { call, debit, data } of readsIn(observations.calls, debits)) {
-    const last = debit.entries.findIndex(({ type }) => type === data.status)
-    const types = debit.entries.slice(0, last + 1).map(({ type }) => type)
-    const response = membersOf(data.response)
-    const expected = {
-      processed_at: types.includes('processing'),
-      completed_at: types.includes('completed'),
-      error_message: types.some((type) => eventExpectations[type].adds === 'error_details'),
-    }
-    const isRight = Object.entries(expected).every(([name, is]) => (response[name] !== null) === is)
-    if (call.reply?.status === 200 && !isRight)
-      report(debit.item.reference, `was read as ${data.status} with wrong timestamps`)
-  }
-}
 
 const QUERY_MS = 15_000
 
@@ -235,7 +219,7 @@ const refusalsAreAboveCap: Check = (index, report) => {
 
 export const checks: Checks = {
   4: [debitsEndInTime],
-  8: [failuresHaveMessages, timeoutsFollowClocks, readsShowTimestamps],
+  8: [failuresHaveMessages, timeoutsFollowClocks],
   38: [banksAreQueriedFirst],
   45: [outcomesComeFromBank, sandboxBanksReject],
   65: [promptsAreCapped, refusalsAreAboveCap],

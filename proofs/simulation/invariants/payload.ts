@@ -84,6 +84,18 @@ export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
   }
 }
 
+/** What its provider reads of a debit after an event: amounts are texts. */
+export const readOf = (debit: DebitHistory, n: number) => {
+  const { transaction, metadata, error_details = null } = eventOf(debit, n).data
+  const fee = transaction.fee === null ? null : Number(transaction.fee).toFixed(2)
+  const read = { ...transaction, amount: inGhs(debit.item.amount), fee, metadata, error_details }
+  const { uuid, status, processed_at, completed_at, bank_reference } = read
+  const times = { timestamp: iso(debit.entries[n]?.at), processed_at, completed_at }
+  const { approval_method, error_message } = read
+  const reasons = { bank_reference, approval_method, error_message, error_details }
+  return { ...read, response: { uuid, status, ...times, ...reasons } }
+}
+
 const scheduleOf = (schedule: RawBatch['feeSchedule']) =>
   schedule && {
     basis_points: schedule.basisPoints,

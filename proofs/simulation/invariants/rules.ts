@@ -62,7 +62,7 @@ export const rules = {
   61: 'a batch is paid after its reports exist',
   62: 'without faults, work is done in seconds',
   63: 'the metrics of alarms are measured at their events',
-  64: 'the health of a bank follows its replies and is obeyed',
+  64: 'the health of a bank or webhook follows its replies and is obeyed',
   65: 'a customer gets at most the prompts of the cap, and fewer only above it',
   66: 'a number that is unknown here has the account of its bank',
   67: 'an update keeps the members that another release wrote',
@@ -72,6 +72,7 @@ export const rules = {
   71: 'an erased customer is in no item, and each figure stays',
   72: 'after a restore, the money of a provider waits for its release',
   73: 'a function replies after its work',
+  74: 'calls of operators leave their records, and no personal text',
 } as const
 
 /** @param about a reference, uuid or key */

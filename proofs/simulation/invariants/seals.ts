@@ -21,20 +21,26 @@ const sealedDaysVerify: Check = ({ setup, operatorCalls }, report) => {
   }
 }
 
-/** The times of an object that the audit seals, by the ids of their records. */
-const RECORDS: Record<string, { file: string; of: (item: Item) => Record<string, unknown> }> = {
-  change: { file: 'changes', of: ({ sk, at }) => ({ [sk]: at }) },
+/** The time and the texts of each record that the audit seals of an object, by its id. */
+type Records = { file: string; of: (item: Item) => Record<string, readonly unknown[]> }
+const RECORDS: Record<string, Records> = {
+  change: {
+    file: 'changes',
+    of: ({ sk, at, by, approvedBy, target }) => ({ [sk]: [at, by, approvedBy, target] }),
+  },
   approval: {
     file: 'approvals',
-    of: ({ id, requestedAt, decidedAt, doneAt }) => ({
-      [`${id}#requested`]: requestedAt,
-      [`${id}#decided`]: decidedAt,
-      [`${id}#done`]: doneAt,
+    of: ({ id, ...item }) => ({
+      [`${id}#requested`]: [item.requestedAt, item.requestedBy, item.noun, item.verb, item.target],
+      [`${id}#decided`]: [item.decidedAt, item.decidedBy, item.decision, item.reason],
+      [`${id}#done`]: [item.doneAt, item.refusal],
     }),
   },
   funding: {
     file: 'fundings',
-    of: ({ bank, reference, recordedAt }) => ({ [`${bank}#${reference}`]: recordedAt }),
+    of: ({ bank, reference, recordedAt, recordedBy, amount }) => ({
+      [`${bank}#${reference}`]: [recordedAt, recordedBy, amount],
+    }),
   },
 }
 
@@ -46,11 +52,15 @@ const sealedDaysAreWhole: Check = ({ observations, setup, runs }, report) => {
   const files = new Map(observations.reports.map((file) => [file.key, file]))
   for (const { after, at } of setup.isRestored ? [] : observations.changes) {
     const row = after && RECORDS[String(after.entity)]
-    for (const [id, time] of row ? Object.entries(row.of(after)) : []) {
-      const key = `${String(time).slice(0, 10)}/${row?.file}.ndjson`
+    for (const [id, texts] of row ? Object.entries(row.of(after)) : []) {
+      const key = `${String(texts[0]).slice(0, 10)}/${row?.file}.ndjson`
       const sealed = files.get(key)
-      if (sealed && at < sealed.at - SEALING_MS && !sealed.text.includes(JSON.stringify(id)))
-        report(id, `is not in ${key}`)
+      if (!sealed || at >= sealed.at - SEALING_MS) continue
+      const line = sealed.text.split('\n').find((one) => one.includes(`"id":${JSON.stringify(id)}`))
+      const missing = texts.filter(
+        (text) => text !== undefined && !line?.includes(JSON.stringify(text)),
+      )
+      if (missing.length > 0) report(id, `is not in ${key} with ${missing}`)
     }
   }
   for (const [key, { text }] of files) {

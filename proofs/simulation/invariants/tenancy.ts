@@ -1,8 +1,9 @@
+import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ApiCall } from '../engine/observations.ts'
-import { isAccepted, membersOf } from './calls.ts'
-import type { DebitHistory } from './observation-index.ts'
+import { isAccepted, type Members, membersOf } from './calls.ts'
+import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import type { Check, Checks } from './rules.ts'
-import { debitNumber, MINUTE_MS } from './time-and-money.ts'
+import { debitNumber, inGhs, MINUTE_MS, pesewasOf } from './time-and-money.ts'
 
 /** Providers and banks see all of their own objects and no others. */
 
@@ -52,45 +53,88 @@ const repliesNameOwnObjects: Check = ({ observations, debits, batches }, report)
   }
 }
 
-const PAGE = 100
-/** Providers read a page of each list in the last half hour; they try a credential with a page of one. */
+/** Callers read each list page by page in the last half hour. */
 const READ_MS = 30 * MINUTE_MS
 
-const listsAreComplete: Check = ({ observations, setup, debits, batches }, report) => {
-  const objects = { 'list-debit-requests': debits, 'list-settlements': batches }
-  for (const { name, caller, reply, at } of observations.calls) {
-    const listed = objects[name as keyof typeof objects]
-    if (!listed || reply?.status !== 200 || at < setup.endedAt - READ_MS) continue
-    const owned = [...listed.values()].filter(({ item }) => item.provider === caller?.id)
-    const { data } = membersOf(reply.body)
-    const found = Array.isArray(data) ? data.length : 0
-    const expected = Math.min(owned.length, PAGE)
-    if (found !== expected) report(name, `has ${found} of ${expected} for ${caller?.id}`)
+/** The kinds of items of which a list has rows. */
+const LISTED: Record<string, readonly string[]> = {
+  'list-debit-requests': ['debit'],
+  'list-events': ['feed-page'],
+  'list-settlements': ['batch'],
+  'manage-debit': ['debit'],
+  'manage-delivery': ['delivery', 'receipt', 'feed-page'],
+  'manage-exception': ['exception'],
+  'manage-change': ['change'],
+  'manage-approval': ['approval'],
+}
+
+/** A feed may repeat an event, and two changes can look alike. */
+const REPEATING = new Set(['list-events', 'manage-delivery'])
+const ALIKE = new Set(['manage-change'])
+
+const rowsOf = (index: ObservationIndex, name: string, owner: unknown): number => {
+  const isOwned = (item: Item): boolean => owner === undefined || item.provider === owner
+  if (name === 'list-events') return index.feeds.get(String(owner))?.size ?? 0
+  const items =
+    name === 'manage-delivery'
+      ? index.deliveries.values().map(({ item }) => item)
+      : index.observations.items.filter(({ entity }) => entity === LISTED[name]?.[0])
+  return [...items].filter(isOwned).length
+}
+
+/** The pages of a list have each of its objects once. */
+const listsAreComplete: Check = (index, report) => {
+  const { observations, setup } = index
+  const from = setup.endedAt - READ_MS
+  const pages = observations.calls.flatMap(({ name, caller, sent, reply, at }) => {
+    const { verb = 'list', options } = membersOf(sent)
+    const { data, result } = membersOf(reply?.status === 200 ? reply.body : {})
+    const rows: unknown = data ?? result
+    const owner = caller?.id ?? membersOf(options).provider
+    const isRead = name in LISTED && verb === 'list' && at >= from
+    return isRead && Array.isArray(rows) ? [{ name, owner, rows }] : []
+  })
+  const changing = new Set(
+    observations.changes.flatMap(({ after, at }) => (at >= from ? (after?.entity ?? []) : [])),
+  )
+  for (const own of Map.groupBy(pages, ({ name, owner }) => `${name} ${owner}`).values()) {
+    const [{ name, owner } = { name: '', owner: '' }] = own
+    const found = own.flatMap(({ rows }) => rows.map((row) => JSON.stringify(row)))
+    const expected = rowsOf(index, name, owner)
+    const isWrong =
+      (!REPEATING.has(name) && found.length !== expected) ||
+      (!ALIKE.has(name) && new Set(found).size !== expected)
+    // A debit can be reversed meanwhile.
+    const isQuiet = !LISTED[name]?.some((kind) => changing.has(kind))
+    if (isWrong && isQuiet) report(name, `has ${found.length} of ${expected} for ${owner}`)
   }
 }
 
-/** The longest time until an event is in its feed: the sweep can be the one that appends it. */
-const APPENDED_MS = 5 * MINUTE_MS
+const SUMS = ['gross', 'fee', 'net'] as const
 
-/** A provider that follows its feed page by page reads each event. */
-const feedsAreWhole: Check = ({ observations, setup, feeds, events }, report) => {
-  const reads = observations.calls.filter(
-    ({ name, reply, at }) =>
-      name === 'list-events' && reply?.status === 200 && at >= setup.endedAt - READ_MS,
-  )
-  for (const [id, pages] of Map.groupBy(reads, ({ caller }) => caller?.id ?? '')) {
-    const found = new Set(
-      pages.flatMap(({ reply }) => reply?.raw?.match(/"event_id":"\w+"/g) ?? []),
-    ).size
-    const since = (pages[0]?.at ?? 0) - APPENDED_MS
-    const expected = [...(feeds.get(id) ?? [])].filter(
-      (key) => (events.get(key)?.writtenAt ?? Infinity) < since,
-    ).length
-    if (found < expected) report('list-events', `shows ${found} of ${expected} to ${id}`)
+/** A monthly statement has the sums of the batches of its days, also by their fee schedules. */
+const statementsAddUp: Check = ({ observations, batches }, report) => {
+  for (const { name, caller, path, reply } of observations.calls) {
+    if (name !== 'get-monthly-statement' || reply?.status !== 200) continue
+    const own = [...batches.values()].flatMap(({ item }) =>
+      item.provider === caller?.id && item.date.startsWith(String(path.month)) ? [item] : [],
+    )
+    const sumOf = <T>(rows: readonly T[], amountOf: (row: T) => unknown): string =>
+      inGhs(rows.reduce((sum, row) => sum + Number(amountOf(row) ?? 0), 0))
+    const data = membersOf(membersOf(reply.body).data)
+    const parts = data.fees as Members[]
+    const shown = [
+      ...[data.paid, ...SUMS.map((one) => data[one])],
+      ...['gross', 'fee'].map((one) => sumOf(parts, (part) => pesewasOf(part[one]))),
+    ]
+    const [gross, fee, net] = SUMS.map((one) => sumOf(own, ({ totals }) => totals?.[one]))
+    const paid = sumOf(own, (item) => item.completedAt && item.paid)
+    const expected = [paid, gross, fee, net, gross, fee]
+    if (shown.join() !== expected.join()) report(`${caller?.id}`, `has ${shown}, not ${expected}`)
   }
 }
 
 export const checks: Checks = {
   32: [repliesNameOwnObjects, debitsAreReadByTheirOwn, debitsAreChangedByTheirOwn],
-  49: [listsAreComplete, feedsAreWhole],
+  49: [listsAreComplete, statementsAddUp],
 }

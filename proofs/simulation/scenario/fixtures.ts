@@ -1,6 +1,7 @@
 import { type ConnectorOptions, saveBank } from '../../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier, CustomerAccount } from '../../../shared/domain/banks/bank.ts'
 import type { PaidProvider, ProviderId } from '../../../shared/domain/providers/provider.ts'
+import type { RequestLimits } from '../../../shared/domain/request-limits.ts'
 import type { Webhook } from '../../../shared/domain/webhooks/webhook.ts'
 import { real } from '../../../shared/runtime.ts'
 import { putAccount } from '../../../shared/store/banks/banks.ts'
@@ -85,6 +86,9 @@ const providerOf = ({ id, dailyLimit, feeSchedule, account }: SimulatedProvider)
       accountNumber: account.number,
       accountName: account.name,
     },
+    // Changes of other settings keep them.
+    allowedAddresses: ['203.0.113.0/24'],
+    requestLimits: { 'list-banks': 100 } as RequestLimits,
     payoutsHeldUntil: undefined,
   }) as PaidProvider
 
@@ -101,6 +105,9 @@ const bankOf = (identifier: BankIdentifier, { lookups, workingBanks }: Present):
   status: 'live',
   connector: identifier === 'SBX' ? 'sandbox' : 'http',
   connectorType: 'both',
+  // Changes of other settings keep them.
+  ...{ ussdCode: '*920#', packageName: 'gh.bank', statementEncoding: 'windows-1252' },
+  requestLimits: { 'list-debit-transactions': 100 },
   ...(lookups.includes(identifier) ? { accountLookup: 'on' } : {}),
   ...(workingBanks.includes(identifier) ? { payoutDays: 'working' } : {}),
 })

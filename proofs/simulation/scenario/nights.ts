@@ -9,7 +9,6 @@ import {
   MINUTE_MS,
   midnightAfter,
 } from '../invariants/time-and-money.ts'
-import type { Api } from '../peers/api.ts'
 import { type Operators, resultOf, type Staff } from '../peers/operators.ts'
 import { simulatedProviders } from './fixtures.ts'
 import { newRunbooks } from './runbooks.ts'
@@ -103,24 +102,54 @@ const DELAYS_MS = [0, 40 * HOUR_MS]
 /** The last half hour, without faults and other work. */
 const AUDIT_MS = HOUR_MS / 2
 
-/** Each provider reads its lists, then another one tries to read its batches. */
-const audit = async (api: Api): Promise<void> => {
-  const query = { per_page: '100' }
+type Page = { data?: { id: string }[]; meta: { next_cursor?: string; has_more?: boolean } }
+
+const perPage = {
+  'list-debit-requests': '9',
+  'list-events': '20',
+  'list-settlements': '2',
+} as const
+
+/** The lists of operators; some are of one provider. */
+const lists = {
+  change: [],
+  approval: [],
+  exception: [],
+  delivery: ['provider'],
+  debit: ['provider'],
+}
+
+/**
+ * Each provider reads its lists page by page, then another one tries to read its batches. An operator
+ * reads the lists of operators.
+ */
+const audit = async ({ api, operators: { operate, random } }: Staff): Promise<void> => {
   for (const [index, { id }] of simulatedProviders.entries()) {
     const caller = { kind: 'provider' as const, id }
     const other = simulatedProviders[(index + 1) % simulatedProviders.length] ?? { id }
-    await api.ask({ name: 'list-debit-requests', caller, query })
-    let meta: { next_cursor: string; has_more: boolean } | undefined
-    do {
-      const query = { per_page: '20', ...(meta && { cursor: meta.next_cursor }) }
-      const call = await api.ask({ name: 'list-events', caller, query })
-      meta = (call?.reply?.body as { meta: typeof meta } | undefined)?.meta
-    } while (meta?.has_more)
-    const batches = await api.ask({ name: 'list-settlements', caller, query })
-    const { data = [] } = (batches?.reply?.body ?? {}) as { data?: { id: string }[] }
-    for (const path of data.slice(0, 2).map((batch) => ({ id: batch.id })))
+    let page: Page | undefined
+    for (const [name, per_page] of Object.entries(perPage) as [keyof typeof perPage, string][]) {
+      page = undefined
+      do {
+        const query = { per_page, ...(page && { cursor: page.meta.next_cursor ?? '' }) }
+        page = (await api.ask({ name, caller, query }))?.reply?.body as Page | undefined
+      } while (page?.meta.has_more)
+    }
+    const path = { month: dayOf(api.now() - DAY_MS).slice(0, 7) }
+    await api.ask({ name: 'get-monthly-statement', caller, path })
+    for (const path of page?.data?.map((batch) => ({ id: batch.id })) ?? [])
       for (const reader of [id, other.id])
         await api.ask({ name: 'get-settlement', caller: { ...caller, id: reader }, path })
+  }
+  for (const [noun, [owner]] of Object.entries(lists)) {
+    for (const { id } of owner ? simulatedProviders : [{ id: '' }]) {
+      const options = { limit: String(10 + random.below(30)), ...(owner && { [owner]: id }) }
+      let cursor: string | undefined
+      do {
+        const call = await operate(noun, 'list', { ...options, ...(cursor && { cursor }) })
+        cursor = (call?.reply?.body as { next_cursor?: string } | undefined)?.next_cursor
+      } while (cursor)
+    }
   }
   const listed = { phone_number: '+233241234567', status_filter: 'completed' }
   for (const id of bankNames) {
@@ -133,7 +162,7 @@ const audit = async (api: Api): Promise<void> => {
 export const startRounds = ({ seed, rounds, endAt }: Scenario, deps: Staff): void => {
   const { api, books } = deps
   const follow = newRunbooks(deps)
-  void api.until(endAt - AUDIT_MS).then(() => audit(api))
+  void api.until(endAt - AUDIT_MS).then(() => audit(deps))
   for (const at of rounds) void api.until(at).then(follow)
   const random = randomOf(seedOf(seed, 10, 1))
   const delay = random.pick(DELAYS_MS)

@@ -94,6 +94,10 @@ const chargesOf = ({ provider, random }: Drawn) => {
   return { provider, operation: 'charge', 'per-minute': String(5 + random.below(40)) }
 }
 
+const fencedOf = ({ provider, random }: Drawn) => {
+  return { provider, 'allow-list': `203.0.113.0/24,198.51.100.${random.below(250)}` }
+}
+
 const ofProvider = ({ provider }: Drawn) => ({ provider })
 const ofDate = ({ date }: Drawn) => ({ date })
 const holidayOf = ({ date }: Drawn) => ({ date, name: 'Declared' })
@@ -104,6 +108,10 @@ const behaviourOf = ({ random }: Drawn) => {
   return { bank: 'SBX', as: random.pick(['rejecting', 'silent', 'slow', 'down']) }
 }
 const ofCustomer = ({ phone, bank }: Drawn) => ({ phone, bank })
+const expiringOf = ({ provider, date }: Drawn) => ({
+  provider,
+  'expires-on': `${date}T12:00:00.000Z`,
+})
 const withGrace = ({ provider, random }: Drawn) => {
   return { provider, 'grace-seconds': random.pick(['0', '1800', '86400']) }
 }
@@ -116,10 +124,12 @@ type Row = readonly [verb: SettingVerb, options: Draw, ending?: SettingVerb, end
 const rows: readonly Row[] = [
   ['provider update', accountOf],
   ['provider update', nameAndFeesOf],
+  ['provider update', fencedOf],
   ['provider disable', ofProvider, 'provider enable'],
   ['provider rotate-request-secret', withGrace, 'provider update', unsigned],
   ['credential issue', ofProvider, 'credential revoke'],
   ['credential issue', ofBank, 'credential revoke'],
+  ['credential issue', expiringOf],
   ['limit set', dailyLimitOf],
   ['limit set', chargesOf],
   ['limit remove', ofProvider, 'limit set', dailyLimitOf],

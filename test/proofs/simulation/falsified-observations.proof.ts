@@ -66,6 +66,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const reports = run.calls.filter(({ path }: Any) => path.uuid === uuid)
     Object.assign(reports.at(-1).reply, { status: 422, body: { error: { code: 3001 } } })
   },
+  '1 a debit is read with the whole number of an account': (run) => {
+    const isRead = ({ name, reply }: Any) => name === 'get-debit-request' && reply.status === 200
+    call(run, isRead).reply.body.data.customer.account_number = '1041009010'
+  },
   '8 a timeout has another message': (run) =>
     Object.assign(entry(run, 'expired', 'failed').set, { errorMessage: 'Timeout' }),
   '9 a debit has the day of another charge': (run) => {
@@ -214,7 +218,11 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
   '49 a feed lacks an event': (run) => {
     const isRead = ({ name, reply }: Any) => name === 'list-events' && reply.body.data.length > 0
-    call(run, isRead).reply.raw = ''
+    call(run, isRead).reply.body.data.pop()
+  },
+  '49 a statement has another fee': (run) => {
+    const isRead = ({ name, reply }: Any) => name === 'get-monthly-statement' && reply.body.data
+    call(run, isRead).reply.body.data.fee = '9.99'
   },
   '50 two events of a debit have one sequence': (run) => {
     const post = completedPost(run)
@@ -449,14 +457,39 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const before = { pk: 'RESTORE', sk: 'RESTORE', generation: 2, released: ['amber'] }
     run.changes.push({ ...run.changes.at(-1), before, after: { ...before, released: ['birch'] } })
   },
+  '64 a webhook is failing after a success': (run) => {
+    const [pk, entity] = ['PROVIDER#amber', 'webhook-health']
+    const after = { pk, sk: 'H', entity, version: 1, recoveredAt: '2026', goneSince: '2025' }
+    const by = { name: 'deliver-webhook', invocation: -1 }
+    run.changes.push({ ...run.changes.at(-1), before: undefined, after, by })
+  },
+  '70 a sealed decision names no operator': (run) => {
+    const file = sealed(run, /fundings.ndjson$/)
+    file.text = file.text.replaceAll('"by"', '"of"').replaceAll(/local:\w+/g, '')
+  },
   '73 a function replies before a write ends': ({ invocations }) => {
     const finished = [...invocations.values()].find(({ isFinished }: Any) => isFinished)
     finished.late = ['PutCommand']
+  },
+  '74 a change by an operator has no record': (run) =>
+    Object.assign(changeBy(run, 'funding').after, { entity: 'x' }),
+  '74 an access to a customer has no record': (run) => {
+    for (const { after } of run.changes) if (after?.entity === 'access') after.entity = 'x'
+  },
+  '74 uploaded rows stay after their import': (run) => {
+    operate(run, 'customer', 'import', { bulk: 'B' }, { added: 1 })
+    run.items.push({ ...run.items[0], pk: 'BULK#B#0', entity: 'bulk-rows' })
   },
 }
 
 const completedDelivery = (run: Run) =>
   itemOf(run, { entity: 'delivery', reference: debit(run, 'settled').reference, n: 3 })
+
+/** Finds the record of the change that wrote an item of a kind. */
+const changeBy = ({ changes }: Run, entity: string) => {
+  const { transaction } = changes.find(({ after }: Any) => after?.entity === entity)
+  return changes.find((one: Any) => one.transaction === transaction && one.after.noun === entity)
+}
 
 /** Finds a file of the audit with records. */
 const sealed = ({ reports }: Run, key: RegExp) =>

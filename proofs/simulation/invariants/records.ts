@@ -1,0 +1,125 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
+import { isAccepted, membersOf } from './calls.ts'
+import { ownerIn } from './raw-items.ts'
+import type { Check, Checks } from './rules.ts'
+import { HOUR_MS } from './time-and-money.ts'
+
+/** What calls of operators leave behind: records, and no text that nobody needs any more. */
+
+/** The settings, and the members that follow from others or that each write seals again. */
+const SETTINGS: Record<string, ReadonlySet<string>> = {
+  provider: new Set(['id', 'countedUntil', 'requestSigning']),
+  payee: new Set(),
+  webhook: new Set(['secret', 'previous', 'since', 'subscribedAt']),
+  bank: new Set(['identifier']),
+  connector: new Set(['secret']),
+  account: new Set(),
+}
+
+const UNRECORDED = new Set('pk sk entity byStatus byTime byCustomer revision addedLater'.split(' '))
+
+/** The values that an absent member means. */
+const USUAL = new Set<unknown>(['off', 'all', 'accept'])
+
+const changedIn = ({ before, after }: Change): string[] => {
+  const [earlier, later] = [before, after].map(
+    (item) => (name: string) => (USUAL.has(item?.[name]) ? undefined : item?.[name]),
+  )
+  return Object.keys({ ...before, ...after }).filter(
+    (name) => !UNRECORDED.has(name) && !isDeepStrictEqual(earlier?.(name), later?.(name)),
+  )
+}
+
+/** What an operator changes at once: settings, decisions, and the objects of single verbs. */
+const isDecided = (change: Change): boolean => {
+  const { before, after } = change
+  const { entity } = (after ?? before) as Item
+  if (entity === 'approval') return before?.decision !== after?.decision
+  if (entity === 'exception') return before?.resolvedAt !== after?.resolvedAt
+  const isSingle = ['credential', 'calendar', 'restore', 'funding'].includes(String(entity))
+  return isSingle && changedIn(change).length > 0
+}
+
+/** The transaction of a change by an operator has its record, with each member that changed. */
+const changesAreRecorded: Check = ({ observations: { changes }, operatorCalls }, report) => {
+  const own = changes.filter(({ by }) => by?.name.startsWith('manage-'))
+  // A file of accounts has one record.
+  const imports = new Set(
+    operatorCalls.flatMap(({ verb, call }) => (verb === 'import' ? call.invocation : [])),
+  )
+  for (const writes of Map.groupBy(own, ({ transaction }) => transaction).values()) {
+    const records = writes.flatMap(({ after }) =>
+      after?.entity === 'change' ? Object.keys(membersOf(after.changed)) : [],
+    )
+    const members = writes.flatMap((write) => {
+      const { entity } = (write.after ?? write.before) as Item
+      const [ignored, isOfFile] = [SETTINGS[String(entity)], imports.has(write.by?.invocation ?? 0)]
+      return ignored && !(isOfFile && entity === 'account')
+        ? changedIn(write).filter((name) => !ignored.has(name))
+        : []
+    })
+    const isRight =
+      records.length >= members.length && (records.length > 0 || !writes.some(isDecided))
+    const item = writes[0]?.after ?? writes[0]?.before
+    if (!isRight)
+      report(`${item?.pk} ${item?.sk}`, `changes ${members}, but its record has ${records}`)
+  }
+}
+
+/** The verbs that show objects of customers, by their function. */
+const SHOWING: Record<string, readonly string[]> = {
+  'manage-debit': ['list', 'show'],
+  'manage-exception': ['list', 'show'],
+}
+
+/** A reply with the debits of customers follows a record of the access to each. */
+const readsAreRecorded: Check = ({ observations, debits, changesBy }, report) => {
+  for (const call of observations.calls) {
+    const verb = String(membersOf(call.sent).verb)
+    if (!SHOWING[call.name]?.includes(verb) || !isAccepted(call)) continue
+    const rows = [membersOf(call.reply?.body).result ?? []].flat().map(membersOf)
+    const phones = rows.map(({ reference }) => debits.get(String(reference))?.item.phone)
+    const shown = new Set(phones.filter((phone) => phone !== undefined)).size
+    const writes = changesBy.get(call.invocation) ?? []
+    const recorded = writes.filter(({ after }) => after?.entity === 'access').length
+    if (recorded < shown)
+      report(`${call.name} ${verb}`, `shows ${shown} customers, but records ${recorded} accesses`)
+  }
+}
+
+const CLAIM_MS = HOUR_MS / 4
+
+/** A request has the refusal of its call. What was typed for it, or uploaded, is gone after it. */
+const requestsEnd: Check = ({ observations: { items }, operatorCalls }, report) => {
+  const approvals = items.filter(({ entity }) => entity === 'approval')
+  const runsOf = Map.groupBy(operatorCalls, ({ approval }) => approval)
+  const isOver = ({ decision, doneAt }: Item): boolean => decision === 'denied' || Boolean(doneAt)
+  const ended = new Set(approvals.filter(isOver).map(({ id }) => id))
+  for (const { id, doneAt, refusal, hasEffect } of approvals) {
+    const replies = (runsOf.get(id) ?? []).map(({ call }) => membersOf(call.reply?.body).error)
+    const isRefused = replies.length > 0 && replies.every((error) => error !== undefined)
+    // The claim of a worker that crashed ends with its time.
+    const runs = (runsOf.get(id) ?? []).map(({ call, error }) => ({ at: call.at, error }))
+    const isBusy = runs.at(-1)?.error.includes('in progress') && !doneAt
+    if (isBusy && (runs.at(-1)?.at ?? 0) - (runs[0]?.at ?? 0) > CLAIM_MS)
+      report(String(id), 'is granted, but never made')
+    if (doneAt && !hasEffect && isRefused && refusal === undefined)
+      report(String(id), `is done, but was refused: ${replies}`)
+  }
+  const imported = new Set(
+    operatorCalls.flatMap(({ noun, result, options, approval }) => {
+      const request = approvals.find(({ id }) => id === approval)
+      const { bulk } = { ...options, ...membersOf(request?.scope) }
+      return noun === 'customer' && result.added !== undefined ? [bulk] : []
+    }),
+  )
+  for (const { entity, pk, id } of items) {
+    const isLeft =
+      (entity === 'plain-options' && ended.has(id)) ||
+      (entity === 'bulk-rows' && imported.has(ownerIn(pk).split('#')[0]))
+    if (isLeft) report(pk, 'has personal texts of a request that has ended')
+  }
+}
+
+export const checks: Checks = { 74: [changesAreRecorded, readsAreRecorded, requestsEnd] }
