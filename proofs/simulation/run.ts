@@ -151,8 +151,8 @@ const recordedRun = (workers: Invocations, recording: Recording): Run => {
     if (streaming.has(name)) writers.add(record)
     let own = 0
     const result = await workers.run(name, timeoutOf(name), () => {
-      const { number = 0, late = [] } = currentInvocation() ?? {}
-      invocations.set(number, Object.assign(record, { late }))
+      const { number = 0, late = [], refused = [] } = currentInvocation() ?? {}
+      invocations.set(number, Object.assign(record, { late, refused }))
       own = number
       events.set(number, event)
       onStart?.(number)

@@ -14,6 +14,7 @@ import {
   paid,
   pay,
   queryOutcome,
+  queryPayout,
   SECRET,
   submit,
 } from './stub-bank.ts'
@@ -176,7 +177,8 @@ test.each([
   [200, '{"uuid":"$UUID","amount":"99.00","status":"completed","bank_reference":"HTB-9"}', 2002],
   [500, '', 2500],
   [302, '', 2001],
-])('an outcome query throws for %i %s', async (status, reply, code) => {
+])('a query of an outcome or a payout throws for %i %s', async (status, reply, code) => {
   const { url } = await bankReplying(status, reply)
   expect(await faultOf(queryOutcome(url))).toBe(code)
+  expect(await faultOf(queryPayout(url))).toBe(code)
 })

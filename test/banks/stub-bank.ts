@@ -34,6 +34,12 @@ export const queryOutcome = (url: string) =>
 export const pay = (url: string, payout = payoutOf()) =>
   httpPayments(configOf(settingsAt(url))).pay(payout)
 
+export const queryPayout = async (url: string) => {
+  const { uuid, amount, account } = payoutOf()
+  const payment = { kind: 'payout', bank: account.bank, uuid, amount } as const
+  return httpPayments(configOf(settingsAt(url))).query?.(payment)
+}
+
 /** Returns the code of the fault that a request ends in. */
 export const faultOf = async (request: Promise<unknown>): Promise<number> => {
   const fault = await request.then(

@@ -270,6 +270,17 @@ test('the balances are stored only for days without a difference', async () => {
   expect(await last()).toBe(dayAt(3))
 })
 
+test('the balances of a day are stored an hour after its end', async () => {
+  await settleDay()
+  for (const [time, stored] of [
+    ['00:59:59', 1],
+    ['01:00:00', 2],
+  ] as const) {
+    await reconcileLater(dayAt(2), at(time, 3))
+    expect((await findClosing(dayAt(5)))?.day).toBe(dayAt(stored))
+  }
+})
+
 test('the balances of a day with an exception of a kind of a later version are not stored', async () => {
   const { reversed } = await settleDay()
   const debit = (await findDebit(reversed)) as Debit

@@ -150,6 +150,16 @@ test('a daily limit that is lowered below what was used causes no difference', a
   expect(await excess(TOMORROW)).toHaveLength(1)
 })
 
+test('a debit that was completed a month ago and has no line is a difference', async () => {
+  await putProviders()
+  const { facts } = await completed()
+  const month = dayAfter(TODAY, 30)
+  const example = { subject: facts.reference, difference: 'is completed, but not settled' }
+  expect(await differencesOn(month, at(dayAfter(month), '02:00:05'))).toMatchObject([
+    { number: 22, examples: [example] },
+  ])
+})
+
 test('a finding counts all differences and lists 100 examples', async () => {
   await putProviders()
   const open = Array.from({ length: 120 }, () => pendingDebit({ provider: other }))

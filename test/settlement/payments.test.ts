@@ -236,6 +236,8 @@ test('an operator with an approval records a payout that offsets as many batches
   const completed = granted(await complete(payable, {}, alongside))
   expect(completed.offsets.length).toBeGreaterThan(90)
   expect(completed.paid).toBe(500_00 - 100 * completed.offsets.length)
+  const ended = { status: 'completed', outstanding: 0, offsetBy: payable.id }
+  for (const { batch: id } of completed.offsets) expect(await reload({ id })).toMatchObject(ended)
 })
 
 test('the payouts after a change of the settlement account, and their retries, are made after the hold', async () => {

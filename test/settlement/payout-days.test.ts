@@ -14,7 +14,7 @@ import { storeBank } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { type FakeBank, fakeBank } from './fake-bank.ts'
 import { take } from './messages-sent.ts'
-import { at, builtBatch, completedDebit, newProvider, runtimeAt } from './one-provider.ts'
+import { at, builtBatch, completedDebit, newProvider, reverse, runtimeAt } from './one-provider.ts'
 import { useReportShelf } from './report-shelf.ts'
 
 /** Payout days of banks, and the calendar of public holidays (docs/settlement.md#payout-days). */
@@ -150,6 +150,17 @@ test('a payout that waits for a working day is due on that day, and late after i
   }
   const late = { PayoutsDue: 1, PayoutsLate: 1, OverduePayouts: 1 }
   expect(await figures(TUESDAY)).toMatchObject(late)
+})
+
+test('a batch below zero is no payout that is due or late', async () => {
+  const debit = await completedDebit(provider, 10_00, at('09:00:00'))
+  const { id } = await builtBatch(provider)
+  await payBatch(id, { runtime: runtimeAt('00:00:01', 2), connectors: bank.connectors })
+  await reverse(debit.facts.reference, at('12:00:00', 2))
+  expect(await builtBatch(provider, 3)).toMatchObject({ totals: { net: -10_00 } })
+  clear()
+  await take(reconcileDay(runtimeAt('02:00:00', 5)), 'reconciliations', {})
+  expect(metrics()[0]).toMatchObject({ PayoutsDue: 0, PayoutsLate: 0, OverduePayouts: 0 })
 })
 
 test('the days of a calendar are added, renamed, removed, replaced and listed in their order', async () => {

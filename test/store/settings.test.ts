@@ -6,7 +6,10 @@ import type { Provider, ProviderId } from '../../shared/domain/providers/provide
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
-import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
+import {
+  connectionConfig,
+  findConnectorSettings,
+} from '../../shared/store/banks/connector-settings.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
@@ -116,6 +119,14 @@ describe('banks with a connector', () => {
       await Promise.all([disconnect(bank, noWrites, real), connect(n + 1)])
       const { connector, settings } = await standing()
       expect(settings === undefined).toBe(connector === 'none')
+    }
+  })
+
+  test('a payout uses a changed URL at once', async () => {
+    const { settingsOf } = connectionConfig(real, 10)
+    for (const n of [1, 2]) {
+      await connect(n)
+      expect((await settingsOf(bank))?.url).toBe(`https://bank.test/${n}`)
     }
   })
 

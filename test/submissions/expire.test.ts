@@ -1,7 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
+import { expireDebit } from '../../functions/jobs/expire-debit.ts'
 import { approve, type Debit } from '../../shared/domain/debits/debit.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { expire } from '../../shared/submissions/expire.ts'
+import { take, useQueues } from '../settlement/messages-sent.ts'
 import { bankMove, inSeconds, NOON, pendingDebit, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { storeDebit } from '../support/settings.ts'
@@ -9,6 +11,7 @@ import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeEach(useFreshTable)
+useQueues()
 
 /** Writes an approval just before the first update of a debit by another worker. */
 const approveBeforeUpdate = (debit: Debit): void => {
@@ -37,3 +40,12 @@ test.each([
     })
   },
 )
+
+test('a timer that fires before its deadline is delivered again', async () => {
+  const debit = granted(bankMove('processing')(pendingDebit({}, NOON)))
+  await storeDebit(debit)
+  const message = { reference: debit.facts.reference, phase: 'approval' } as const
+  const early = expireDebit(still({ now: () => inSeconds(299) }))
+  const again = { batchItemFailures: [{ itemIdentifier: expect.any(String) }] }
+  expect(await take(early, 'expiries', message)).toEqual(again)
+})

@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { useService } from '../support/running-service.ts'
 
-/** Rejections that a bank replies to the submission of a debit (docs/bank-protocol.md#submission). */
+/** Replies of a bank about a debit that has ended before (docs/bank-protocol.md#submission). */
 
 const service = useService()
 const bank = useHttpBank(service)
@@ -29,4 +29,26 @@ test('a rejection of a debit that was completed before the reply is a contradict
     expect(others).toEqual([])
   })
   expect(await service.show(reference)).toMatchObject({ status: 'completed', refund: null })
+})
+
+test.each([
+  ['while its bank replies', true],
+  ['before its submission is repeated', false],
+])('a completion of a debit that fails %s is stored as late', async (_, isDuring) => {
+  bank.conducts.push({ status: 503, body: '' })
+  const { reference, uuid } = await service.charge({ bank_identifier: 'HTB', amount: '120.50' })
+  await eventually(() => expect(bank.requestsFor(uuid)).toHaveLength(1))
+  const options = { reference, 'bank-reference': 'HTB-80', reason: 'By telephone' }
+  const fail = () => service.call('debit', 'fail', options)
+  if (!isDuring) await fail()
+  bank.outcomes.set(uuid, async () => {
+    if (isDuring) await fail()
+    return { status: 'completed', uuid, amount: '120.50', bank_reference: 'HTB-81' }
+  })
+  await service.runJob('submit-to-bank', { reference, resubmission: true })
+  await eventually(async () => {
+    const exceptions = await service.exceptions(reference)
+    expect(exceptions).toMatchObject([{ kind: 'late_completion', reported_by: 'bank:HTB' }])
+  })
+  expect(await service.show(reference)).toMatchObject({ status: 'failed' })
 })

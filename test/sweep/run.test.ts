@@ -3,14 +3,17 @@ import { expireDebit } from '../../functions/jobs/expire-debit.ts'
 import { sweep } from '../../functions/jobs/sweep.ts'
 import { manageWebhook } from '../../functions/operator/manage-webhook.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { debitLine } from '../../shared/domain/settlement/line.ts'
 import { secondsAfter } from '../../shared/domain/time.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
+import { SETTLED } from '../../shared/domain/webhooks/event.ts'
 import { reverseDebit } from '../../shared/operator/transitions.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { keys } from '../../shared/store/keys.ts'
+import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { addLines } from '../../shared/store/settlement/lines.ts'
 import {
   findSweepProgress,
@@ -18,7 +21,11 @@ import {
   sweptBefore,
 } from '../../shared/store/sweep-progress.ts'
 import { type Item, read, tableName } from '../../shared/store/table.ts'
-import { listDeliveries, replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
+import {
+  findDelivery,
+  listDeliveries,
+  replaceDelivery,
+} from '../../shared/store/webhooks/deliveries.ts'
 import { appendToFeed } from '../../shared/store/webhooks/feed.ts'
 import { repair } from '../../shared/sweep/repair.ts'
 import { sweepAll } from '../../shared/sweep/run.ts'
@@ -312,6 +319,18 @@ test('a completed event whose record was lost is published, though settlement or
   await runFrom(10, 5)
   const expected = [...eventsOf([reversed], 5), ...eventsOf([settled])].sort()
   expect(await published(provider)).toEqual(expected)
+})
+
+test('the lost webhook of a completed batch is due, though its event is in the feed', async () => {
+  await sweptUntil(-600)
+  await storeWebhook(provider, { ...webhook, events: ['settlement.completed'] })
+  const completedAt = inSeconds(-500)
+  const done = batch({ status: 'completed', processedAt: completedAt, completedAt })
+  insert(JSON.parse(JSON.stringify(toBatchItem(done))))
+  const event = { reference: done.id as string as Reference, n: SETTLED }
+  await appendToFeed(provider, [event], NOON)
+  await run(NOON)
+  expect(await findDelivery(event.reference, SETTLED)).toMatchObject({ event: 'settled' })
 })
 
 test('the events of a debit that is reversed within two minutes are published after the reversal', async () => {

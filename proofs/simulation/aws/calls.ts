@@ -30,10 +30,14 @@ export const queueCalls = (deps: FaultyCalls, isOut: () => boolean): Calls => {
 
   const send = (queue: unknown, bodies: unknown, act: () => unknown) =>
     call(`send ${queueIn(String(queue))} ${bodies}`, () => {
-      if (isOut()) throw unavailable()
-      if (faults.strikes('queue unreachable')) throw timedOut()
+      const refuse = (error: Error) => {
+        effects.writer()?.refused.push(String(bodies))
+        return error
+      }
+      if (isOut()) throw refuse(unavailable())
+      if (faults.strikes('queue unreachable')) throw refuse(timedOut())
       const output = act()
-      if (faults.strikes('queue result unknown')) throw timedOut()
+      if (faults.strikes('queue result unknown')) throw refuse(timedOut())
       return output
     })
 
@@ -45,6 +49,7 @@ export const queueCalls = (deps: FaultyCalls, isOut: () => boolean): Calls => {
     const Entries = input.Entries.filter((_, index) => index % 2 !== first)
     if (Entries.length > 0) sendAll(Entries)
     const Failed = input.Entries.filter((entry) => !Entries.includes(entry))
+    effects.writer()?.refused.push(...Failed.map(({ MessageBody }) => String(MessageBody)))
     return { Failed: Failed.map(({ Id }) => ({ Id })) }
   }
 

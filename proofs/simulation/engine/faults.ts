@@ -57,6 +57,7 @@ export const faults = {
   'bank talks nonsense': fault(0.04, 'a bank returns an invalid response'),
   'bank slow': fault(0.1, 'a bank accepts a request and responds after 2 to 25 s', 0.3),
   'bank forgets': fault(0.2, 'a query finds nothing, though the bank acts once on the key'),
+  'bank pays what it rejects': fault(0.5, 'a bank makes a payout or refund that it rejects', 0.3),
   'bank pays late': fault(1, 'banks have payouts and refunds under way until the faults end', 0.2),
   'bank down': fault(0.04, 'a bank returns 503 or refuses connections'),
   'bank outage': fault(1, 'a bank refuses every request for ten seconds to a day', 0.25),

@@ -15,6 +15,8 @@ export type Invocation = {
   hasEnded: boolean
   /** The writes and messages for which it did not wait. */
   readonly late: string[]
+  /** The messages that SQS refused. */
+  readonly refused: string[]
   crash: () => void
 }
 
@@ -70,6 +72,7 @@ export const newInvocations = ({ clock, skew }: Deps) => {
         skew: skew(),
         hasEnded: false,
         late: [],
+        refused: [],
         crash: () => end({ kind: 'crashed' }),
       }
       const timeout = clock.after(timeoutSeconds * 1000, invocation.crash)

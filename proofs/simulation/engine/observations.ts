@@ -102,6 +102,7 @@ export type InvocationRecord = {
   startedAt: number
   isFinished: boolean
   late?: readonly string[]
+  refused?: readonly string[]
   /** The messages of `process-batch`. */
   payments: string
   /** Its messages that SQS delivered before, or that ask for a repeat. */

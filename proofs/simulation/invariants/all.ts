@@ -10,6 +10,7 @@ import * as decisions from './decisions.ts'
 import * as deliveries from './deliveries.ts'
 import * as erasures from './erasures.ts'
 import * as events from './events.ts'
+import * as ledger from './ledger.ts'
 import * as limits from './limits.ts'
 import * as metrics from './metrics.ts'
 import * as net from './net.ts'
@@ -26,8 +27,8 @@ import * as tenancy from './tenancy.ts'
 
 const parts = [
   ...[attempts, bankPosts, bankReports, banks, batches, books, debits, decisions, deliveries],
-  ...[erasures, events, limits, metrics, net, operations, outcomes, payouts, settings, sweeps],
-  ...[records, seals, tenancy],
+  ...[erasures, events, ledger, limits, metrics, net, operations, outcomes, payouts, records],
+  ...[seals, settings, sweeps, tenancy],
 ]
 
 const rows = parts.flatMap(({ checks }) => Object.entries(checks))

@@ -1,7 +1,6 @@
 import type { Observations, Strike } from '../engine/observations.ts'
 import { isSubscribed } from './deliveries.ts'
 import type { ObservationIndex } from './observation-index.ts'
-import { clockOf } from './outcomes.ts'
 import type { Check, Checks } from './rules.ts'
 import { MINUTE_MS, SECOND_MS, uuidOf } from './time-and-money.ts'
 
@@ -110,7 +109,7 @@ const repairsIn = (index: ObservationIndex): Repair[] => {
   return [...sent, ...written]
 }
 
-const timersOf = (reference: string): string[] => {
+export const timersOf = (reference: string): string[] => {
   const uuid = uuidOf(reference)
   return [`${uuid}-approval`, `${uuid}-processing`]
 }
@@ -140,11 +139,11 @@ const HARMLESS: Names = new Set([
 const CLOCK_MS = 10 * SECOND_MS
 
 /** A run with crashes or losses that nobody drew has no strikes. */
-const isDrawn = ({ setup, strikes }: Observations): boolean =>
+export const isDrawn = ({ setup, strikes }: Observations): boolean =>
   (setup.isHealthy || strikes.length > 0) && setup.skew < CLOCK_MS
 
 /** Returns whether faults until an instant have lost the work of subjects, or paused it. */
-const losses = ({ strikes }: Observations) => {
+export const losses = ({ strikes }: Observations) => {
   const byWord = Map.groupBy(
     strikes
       .filter(({ name }) => !HARMLESS.has(name))
@@ -201,21 +200,6 @@ const EFFECT_MS = 20 * MINUTE_MS
 
 const SUBMITTED_MS = 2 * SECOND_MS
 const POSTED_MS = 5 * SECOND_MS
-const EXPIRED_MS = 20 * SECOND_MS
-
-/** A timeout that no fault struck is on time, whatever struck its submission. */
-const timeoutsArePrompt: Check = ({ observations, debits, setup }, report) => {
-  const isLost = losses(observations)
-  for (const [reference, debit] of isDrawn(observations) ? debits : []) {
-    const failed = debit.entries.find(({ set }) => set.errorCode === 'timeout')
-    if (!failed) continue
-    const { clock = 0, since = failed.at } = clockOf(failed, debit)
-    const late = failed.at - since - clock
-    const subjects = [reference, ...timersOf(reference)]
-    if (late > EXPIRED_MS + 2 * setup.skew && !isLost('expiries', subjects, failed.at))
-      report(`the timeout of ${reference}`, `was ${late} ms late`)
-  }
-}
 
 /** Where no fault struck, submissions and first attempts are on time. */
 const workIsPrompt: Check = (index, report) => {
@@ -247,13 +231,17 @@ const workIsPrompt: Check = (index, report) => {
 
 /** Lambda freezes a function after its reply. It need not count a request that it refused, or wait for a slow receiver. */
 const repliesFollowWork: Check = ({ observations }, report) => {
-  for (const { name, isFinished, late = [] } of observations.invocations.values())
+  for (const { name, isFinished, late = [], refused } of observations.invocations.values()) {
     for (const call of isFinished ? late : [])
       if (!/ WINDOW#|^POST .*\/hooks/.test(call)) report(name, `replied before ${call}`)
+    // The next run of the sweep repeats its work, and letters stay in their queue.
+    if (isFinished && refused?.[0] && name !== 'sweep' && name !== 'manage-dead-letters')
+      report(name, `succeeded, though SQS refused ${refused[0]}`)
+  }
 }
 
 export const checks: Checks = {
   59: [repairsAreExplained],
-  62: [workIsPrompt, timeoutsArePrompt],
+  62: [workIsPrompt],
   73: [repliesFollowWork],
 }

@@ -161,9 +161,12 @@ export const ownerIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1)
 /** The lines of one transaction: rows of JSON, one per line of text. */
 export type RawChunk = Item & { debits?: string; adjustments?: string }
 
-export type RawLine = { type: string; reference: string }
+export type RawLine = { type: string; reference: string; fee: number }
 
 export const linesIn = ({ debits = '', adjustments = '' }: RawChunk): RawLine[] =>
   Object.entries({ debit: debits, adjustment: adjustments }).flatMap(([type, text]) =>
-    text.split('\n').flatMap((row) => (row ? { type, reference: JSON.parse(row)[0] } : [])),
+    text.split('\n').flatMap((row): RawLine[] => {
+      const [reference, , , , , , fee] = row ? JSON.parse(row) : []
+      return reference ? [{ type, reference, fee }] : []
+    }),
   )

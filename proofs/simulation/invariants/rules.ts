@@ -52,7 +52,7 @@ export const rules = {
   51: 'the nightly reconciliation ends, and counts each part once',
   52: 'a bank returns at most what it debited',
   53: "the banks' books of debits agree with the table",
-  54: "balances and payouts agree with the banks' books",
+  54: "balances, closings and payouts agree with the banks' books",
   55: 'a granted request takes effect once, as requested',
   56: 'an exception that an operator closed stays closed',
   57: 'settings change only by operators, and in time',
@@ -71,7 +71,7 @@ export const rules = {
   70: 'a sealed day stays as it was sealed',
   71: 'an erased customer is in no item, and each figure stays',
   72: 'after a restore, the money of a provider waits for its release',
-  73: 'a function replies after its work',
+  73: 'a function replies after its work, and reports what SQS refused',
   74: 'calls of operators leave their records, and no personal text',
 } as const
 

@@ -146,10 +146,13 @@ const urlsAreCurrent: Check = (index, report) => {
     const hooks = timeline.during('webhook', receiver?.id ?? '', startOf(post.by, post.at), post.at)
     if (!hooks.some((hook) => hook?.url === post.url)) report(post.url, 'is not set')
   }
-  for (const { bank, url, secret, at, since } of [...bankPosts, ...queries]) {
-    const urls = timeline.recent('connectorUrl', bank, since, at)
+  for (const { bank, url, secret, at, since, ...sent } of [...bankPosts, ...queries]) {
+    // Payouts and refunds use no cached settings.
+    const isCurrent = 'path' in sent && sent.path !== '/submissions'
+    const valuesOf = isCurrent ? timeline.during : timeline.recent
+    const urls = valuesOf('connectorUrl', bank, since, at)
     if (!urls.includes(url)) report(bank, `received a request at ${url}, not ${urls}`)
-    const secrets = timeline.recent('connectorSecret', bank, since, at)
+    const secrets = valuesOf('connectorSecret', bank, since, at)
     if (!secrets.includes(secret)) report(bank, 'received a request signed by another secret')
   }
   for (const { path, body, bank, at, since } of bankPosts) {

@@ -1,7 +1,9 @@
 import type { Observations } from '../engine/observations.ts'
 import { isSubscribed } from './deliveries.ts'
+import { isDrawn, losses, timersOf } from './net.ts'
+import { clockOf } from './outcomes.ts'
 import type { Check, Checks } from './rules.ts'
-import { MINUTE_MS } from './time-and-money.ts'
+import { MINUTE_MS, SECOND_MS } from './time-and-money.ts'
 
 /** 59: the sweep checks a completed debit once, so it passes none of which something is missing. Also its feeds. */
 
@@ -80,7 +82,31 @@ const feedsRepeatNoRecentEvent: Check = ({ observations: { changes }, startOf },
   }
 }
 
+/** The sweep cannot know whether a bank has the debit. */
+const repairsAskForQueries: Check = ({ observations: { repairs } }, report) => {
+  for (const { queue, body } of repairs)
+    if (queue.startsWith('submissions') && !body.includes('"resubmission":true'))
+      report(body, 'was sent by the sweep, but asks for no query')
+}
+
+const EXPIRED_MS = 20 * SECOND_MS
+
+/** A timeout that no fault struck is on time, whatever struck its submission. */
+const timeoutsArePrompt: Check = ({ observations, debits, setup }, report) => {
+  const isLost = losses(observations)
+  for (const [reference, debit] of isDrawn(observations) ? debits : []) {
+    const failed = debit.entries.find(({ set }) => set.errorCode === 'timeout')
+    if (!failed) continue
+    const { clock = 0, since = failed.at } = clockOf(failed, debit)
+    const late = failed.at - since - clock
+    const subjects = [reference, ...timersOf(reference)]
+    if (late > EXPIRED_MS + 2 * setup.skew && !isLost('expiries', subjects, failed.at))
+      report(`the timeout of ${reference}`, `was ${late} ms late`)
+  }
+}
+
 export const checks: Checks = {
   14: [feedsRepeatNoRecentEvent],
-  59: [passedDebitsAreWhole, waitsEndWithMessages],
+  59: [passedDebitsAreWhole, waitsEndWithMessages, repairsAskForQueries],
+  62: [timeoutsArePrompt],
 }

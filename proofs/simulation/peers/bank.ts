@@ -155,7 +155,9 @@ const newRecords = (deps: Deps) => {
       (query) => query.uuid === key && query.by === by && query.at < (first?.at ?? 0),
     )
     const isAgain = !isNew && !deps.isIdempotent && !isUnseen
-    const verdict = isNew ? decide(path, body) : resultOf(path, key)
+    const reply = isNew ? decide(path, body) : resultOf(path, key)
+    const isPayment = isNew && reply === 'rejected' && path !== '/submissions'
+    const verdict = isPayment && faults.strikes('bank pays what it rejects') ? 'paid' : reply
     const post: BankPost = {
       at: clock.now(),
       ...receiptOf(secrets, sent),
@@ -170,7 +172,7 @@ const newRecords = (deps: Deps) => {
     if (isNew) known.set(key, post)
     if (verdict === 'paid' && post.effective) pay(post)
     bankPosts.push(post)
-    return verdict
+    return reply
   }
 
   const answerQuery = (sent: PeerRequest, path: BankPost['path'], uuid: string): PeerAnswer => {

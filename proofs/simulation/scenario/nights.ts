@@ -68,6 +68,7 @@ export const startNights = (scenario: Scenario, { clock, random, faults, operato
     for (let day = firstNight; day <= lastNight; day += DAY_MS) {
       const date = dayOf(day - DAY_MS)
       await operators.operate('reconciliation', 'run', { date }, RECONCILES)
+      await operators.operate('day', 'close', { date }, RECONCILES)
     }
     await compareStatements(operators, dayOf(lastNight - DAY_MS))
     const span = { from: dayOf(firstNight - DAY_MS), to: dayOf(lastNight) }

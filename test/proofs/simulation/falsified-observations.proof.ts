@@ -254,6 +254,12 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '54 a stored balance is not what a bank owes': (run) => {
     itemOf(run, { entity: 'ledger' }).balances['bank_receivable:HBA'] += 1
   },
+  '54 a closing lacks the money that a bank moved': (run) => {
+    const isMoved = ({ statement, debits }: Any) => statement && debits !== '0.00'
+    const isClosing = ({ sent, reply }: Any) =>
+      sent?.verb === 'close' && reply.body.result.banks.some(isMoved)
+    call(run, isClosing).reply.body.result.banks.find(isMoved).debits = '0.00'
+  },
   '54 the cash is not what payouts leave': (run) => {
     itemOf(run, { entity: 'funds' }).cash += 1
   },
@@ -306,6 +312,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '59 the sweep sends a timeout whose timer was not lost': (run) => {
     const body = JSON.stringify({ reference: debit(run, 'expired').reference, phase: 'approval' })
     run.repairs.push({ at: run.setup.healedAt, queue: 'expiries', body })
+  },
+  '59 the sweep repeats a submission without a query': (run) => {
+    run.repairs.push({ at: 0, queue: 'submissions', body: '{}' })
   },
   '59 the sweep repairs an event after a second': (run) => {
     const { at } = entry(run, 'settled', 'completed')
@@ -471,6 +480,11 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const finished = [...invocations.values()].find(({ isFinished }: Any) => isFinished)
     finished.late = ['PutCommand']
   },
+  '73 a function succeeds, though SQS refused its message': ({ invocations }) => {
+    const isJob = ({ name, isFinished }: Any) => isFinished && name === 'submit-to-bank'
+    const job = [...invocations.values()].find(isJob)
+    job.refused = ['{}']
+  },
   '74 a change by an operator has no record': (run) =>
     Object.assign(changeBy(run, 'funding').after, { entity: 'x' }),
   '74 an access to a customer has no record': (run) => {
@@ -561,6 +575,9 @@ const messages: Record<string, string> = {
   '71 an item of an erased debit has a text': 'has the "failure":"Ama died of an erased customer',
   '71 an erasure changes an amount': 'has other figures',
   '59 a debit no longer waits for its bank, but was not sent': 'no longer waits, but was not sent',
+  '59 the sweep repeats a submission without a query':
+    'was sent by the sweep, but asks for no query',
+  '73 a function succeeds, though SQS refused its message': 'succeeded, though SQS refused {}',
   '72 a release holds another provider again': 'is held again',
   '46 a call about many takes effect without an approval':
     'about many debits took effect without an approval',
