@@ -91,12 +91,24 @@ test('the years of production reach the functions that end debits or compare the
   expect(ending).not.toContain('charge')
 })
 
-test('the bucket keeps erasures a day longer than any earlier state of the table', () => {
+test('the bucket keeps exports for a day, and erasures a day longer than any earlier state of the table', () => {
   const rules = Object.values(data.findResources('AWS::S3::Bucket')).flatMap(
     ({ Properties }) => Properties.LifecycleConfiguration?.Rules ?? [],
   )
-  const erasures = rules.find(({ Prefix }) => Prefix === 'erasures/')
-  expect(erasures).toMatchObject({ ExpirationInDays: 36, Status: 'Enabled' })
+  const limited = { NoncurrentVersionExpiration: { NoncurrentDays: 1 }, Status: 'Enabled' }
+  expect(rules.filter(({ Prefix }) => Prefix)).toEqual([
+    { Prefix: 'exports/', ExpirationInDays: 1, ...limited },
+    { Prefix: 'erasures/', ExpirationInDays: 36, ...limited },
+  ])
+})
+
+test('a bucket with versions removes those of objects that expire', () => {
+  for (const bucket of propertiesOf(all, 'AWS::S3::Bucket')) {
+    const isVersioned = 'VersioningConfiguration' in bucket || 'ObjectLockEnabled' in bucket
+    const rules: TemplateNode[] = bucket.LifecycleConfiguration.Rules
+    for (const rule of rules.filter((one) => 'ExpirationInDays' in one))
+      expect('NoncurrentVersionExpiration' in rule, JSON.stringify(rule)).toBe(isVersioned)
+  }
 })
 
 test('a stage with a restored table keeps its own and uses the restored one only', () => {
