@@ -97,5 +97,6 @@ test('a call that is denied later shows the reason', async () => {
   await page.getByRole('link', { name: 'Debits' }).click()
   const reason = 'do not allow invoking debit-collection-sandbox-manage-debit'
   await page.getByRole('alert').getByText(reason).waitFor()
+  await page.getByRole('button', { name: 'Try again' }).waitFor()
   expect((await problemsAtEnd()).length).toBeGreaterThan(0)
 })

@@ -213,9 +213,7 @@ test('a listener forwards no unverified event, and answers 502 for a receiver th
   const { post } = await startListener(['--secret', SECRET, '--forward-to', 'http://127.0.0.1:1'])
   const forged = await post(webhook({ n: 3 })[0])
   expect(forged).toEqual({ status: 401, printed: expect.not.stringContaining('->') })
-  const { status, printed } = await post(...webhook({ n: 3 }))
-  expect(status).toBe(502)
-  expect(printed).toContain('-> 502')
+  expect((await post(...webhook({ n: 3 }))).printed).toContain('-> 502')
 })
 
 test('a listener prints bodies with --print, and one JSON object for each event with --json', async () => {
