@@ -91,7 +91,7 @@ test('the years of production reach the functions that end debits or compare the
   expect(ending).not.toContain('charge')
 })
 
-test('exports expire after a day, erasures a day after any earlier state of the table, and versions with their objects', () => {
+test('the buckets remove exports after a day, erasures a day after any earlier state of the table, and their versions', () => {
   const days: unknown[] = []
   for (const bucket of propertiesOf(all, 'AWS::S3::Bucket')) {
     const isVersioned = 'VersioningConfiguration' in bucket || 'ObjectLockEnabled' in bucket
