@@ -28,6 +28,8 @@ export const defineInvocationTrail = (
         expiration: Duration.days(
           auditYears === undefined ? TRAIL_DAYS : auditYears * TRAIL_LOCKED_YEAR_DAYS,
         ),
+        // A lock needs versions, which would stay behind a delete marker.
+        ...(auditYears && { noncurrentVersionExpiration: Duration.days(1) }),
       },
     ],
     ...lockOf(stage),

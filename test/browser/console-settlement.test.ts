@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { DAY_MS, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
@@ -156,4 +157,20 @@ describe('ledger', () => {
     await rowsOf(page, 'Remittances').filter({ hasText: 'RMT-1' }).getByText('5,000.00').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
   })
+})
+
+test('a payout that is held is overdue after its day, not on it', async () => {
+  const { clock } = service.sandbox().control
+  await complete()
+  await service.call('settlement', 'run', { date: dayAfter(dayOf(clock.now())) })
+  await service.call('provider', 'disable', { provider: 'demo' })
+  const batches: Shown[] = await service.call('settlement', 'list', { status: 'pending' })
+  const days = batches.flatMap(({ net, payable_on }) => (Number(net) > 0 ? [payable_on] : []))
+  const [day] = days.toSorted()
+  await clock.moveTo(new Date(`${day}T12:00:00Z`))
+  const page = await openScreen('now')
+  const row = rowsOf(page, 'Open matters').filter({ hasText: 'Overdue payouts' })
+  await row.getByText('0', { exact: true }).waitFor()
+  await clock.advance(DAY_MS)
+  await row.getByText(String(days.filter((one) => one === day).length), { exact: true }).waitFor()
 })

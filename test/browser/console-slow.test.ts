@@ -82,6 +82,21 @@ test('a slow search does not replace a later one', async () => {
   expect(page.url()).toContain('LATER-1')
 })
 
+test('a button and a dialog make no second call before the reply', async () => {
+  await service.call('webhook', 'set', { provider: 'other', url: 'http://127.0.0.1:1/' })
+  for (const [screen, name, verb] of [
+    ['webhook/other', 'Ping', 'ping'],
+    ['settlement', 'Run a day', 'run'],
+  ] as const) {
+    const page = await openScreen(screen)
+    const release = await hold(page, `"verb":"${verb}"`)
+    await page.getByRole('button', { name }).click()
+    if (verb === 'run') await page.getByRole('dialog').getByRole('button', { name }).click()
+    await page.locator(verb === 'run' ? 'dialog .primary:disabled' : 'button:disabled').waitFor()
+    release()
+  }
+})
+
 test('a screen that is left ends its calls, so that the next one does not wait for them', async () => {
   const page = await openScreen('banks')
   await rowsOf(page, 'Banks').first().waitFor()

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { healthy } from '../commands/smoke/stage-endpoint.ts'
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
@@ -27,6 +27,15 @@ test('a stage asks for a confirmation before money moves, and records the caller
     status: 'completed',
     bank_reference: 'GCB-4711',
   })
+})
+
+test('a stage asks before a call without fields, which a sandbox makes at once', async () => {
+  const provider = 'other'
+  await service.call('webhook', 'set', { provider, url: 'http://127.0.0.1:1/' })
+  onTestFinished(() => service.call('webhook', 'remove', { provider }))
+  const page = await open(`${await openStage()}#/webhook/${provider}`)
+  await page.getByRole('button', { name: 'Ping' }).click()
+  await page.getByRole('dialog').getByText('Sends a signed ping to other').waitFor()
 })
 
 test('a stage has neither demo charges nor a request log, and polls for changes', async () => {
@@ -88,5 +97,6 @@ test('a call that is denied later shows the reason', async () => {
   await page.getByRole('link', { name: 'Debits' }).click()
   const reason = 'do not allow invoking debit-collection-sandbox-manage-debit'
   await page.getByRole('alert').getByText(reason).waitFor()
+  await page.getByRole('button', { name: 'Try again' }).waitFor()
   expect((await problemsAtEnd()).length).toBeGreaterThan(0)
 })

@@ -218,9 +218,12 @@ test('the command requests the function URL with a signature, and names no calle
   })
 })
 
-test('the next cursor of a list is the last line on standard error', async () => {
-  const { code, stdout, stderr } = await runAgainst(200, { result: [], next_cursor: 'abc' })
-  expect([code, stdout, stderr]).toEqual([0, '[]\n', 'abc\n'])
+test.each([
+  [{ next_cursor: 'abc' }, 0, 'abc\n'],
+  [{ differs: true }, 1, ''],
+])('a list with %j exits with %i and prints %j on standard error', async (members, ...expected) => {
+  const { code, stdout, stderr } = await runAgainst(200, { result: [], ...members })
+  expect([code, stderr, stdout]).toEqual([...expected, '[]\n'])
 })
 
 test('the command requires credentials and a region', async () => {

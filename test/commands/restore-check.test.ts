@@ -55,7 +55,8 @@ const copyOf = (written: readonly WrittenExport[]): string => {
 /** Returns the problems of a copy, and the names of the checks without one. */
 const check = async (folder: string) => {
   const found = { problems: [] as string[], ok: [] as string[] }
-  for await (const { name, problems } of checkBooks({ folder, on: dayOf(original.at), days: 3 })) {
+  const on = dayOf(original.at)
+  for await (const { name, problems } of checkBooks({ folder, on, days: nights })) {
     found.problems.push(...problems)
     if (problems.length === 0) found.ok.push(name)
   }

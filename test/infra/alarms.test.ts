@@ -1,6 +1,7 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { expect, test } from 'vitest'
 import { alarmRows } from '../../infra/definitions/alarms.ts'
+import { replicatedStage } from '../../infra/definitions/complete-stage.ts'
 import { jobsOf, queuesOf } from '../../infra/definitions/jobs.ts'
 import { burnRows } from '../../infra/definitions/objectives.ts'
 import { lateAlarm } from '../../infra/definitions/outcome-alarms.ts'
@@ -10,7 +11,7 @@ import { tableDefinition } from '../../infra/definitions/table.ts'
 import { METRICS_NAMESPACE } from '../../shared/metrics.ts'
 import { deadLetters } from '../../shared/queues/messages.ts'
 import { rowsOf } from '../support/rows.ts'
-import { propertiesOf, templatesOf } from '../support/templates.ts'
+import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
 
 const stage = stageNamed('production')
 const { all, data } = templatesOf(stage)
@@ -30,8 +31,12 @@ type Alarm = Record<string, unknown> & {
 }
 const PREFIX = 'debit-collection-production-'
 const alarms = propertiesOf(all, 'AWS::CloudWatch::Alarm') as Alarm[]
+/** Of a stage with every optional setting. */
+const allAlarms = propertiesOf(templatesOf(replicatedStage).all, 'AWS::CloudWatch::Alarm')
+const nameOf = ({ AlarmName }: TemplateNode): string =>
+  AlarmName.replace(/^debit-collection-[a-z]+-/, '')
 const alarm = (name: string): Alarm | undefined =>
-  alarms.find(({ AlarmName }) => AlarmName === PREFIX + name)
+  [...alarms, ...(allAlarms as Alarm[])].find((one) => nameOf(one) === name)
 
 const deadLetterQueues = [
   ...queuesOf(stage).map(({ name }) => deadLetters(name)),
@@ -94,6 +99,9 @@ const rows = [
     client-certificate-expires  service ClientCertificateDays      Minimum of 86400 s < 30    1   ok
     backup-missing              AWS/Backup NumberOfBackupJobsCompleted  Sum of 3600 s < 1     36  bad
     requests-blocked            AWS/WAFV2 BlockedRequests          Sum of 300 s >= 100        3   ok
+    export-missing              AWS/States ExecutionsSucceeded     Sum of 3600 s < 1          36  bad
+    replica-late                AWS/DynamoDB ReplicationLatency    Maximum of 300 s >= 60000  2   ok
+    domain-certificate-expires  AWS/CertificateManager DaysToExpiry  Minimum of 86400 s < 30  1   ok
   `),
   ...queuesOf(stage)
     .filter(({ name }) => name !== 'sweeps')
@@ -175,10 +183,8 @@ test('each alarm has a row above, except those of several metrics or series', ()
   const others = [...several, ...excesses, 'table-writes-throttled', 'bank-down']
   const names = [...rows.map(([name]) => name), ...others]
   const spans = burnRows.flatMap((row) => row.spans.map(({ name }) => name))
-  const named = alarms
-    .map(({ AlarmName }) => AlarmName)
-    .filter((name) => !spans.includes(name.slice(PREFIX.length)))
-  expect(named.sort()).toEqual(names.map((name) => PREFIX + name).sort())
+  const named = [...alarms, ...allAlarms].map(nameOf).filter((name) => !spans.includes(name))
+  expect([...new Set(named)].sort()).toEqual(names.sort())
 })
 
 test.each([
@@ -238,6 +244,8 @@ test('the alarm charge-slow measures the latency of charge at the gateway, and n
 test('each objective has two burn rates, each over two spans', () => {
   const seconds: Record<string, number[]> = { fast: [3_600, 300], slow: [21_600, 1_800] }
   const budgets = { availability: 0.1, 'charge-time': 1, 'webhook-time': 1, 'payout-day': 0.5 }
+  // Milliseconds at the gateway, and seconds of the service.
+  const limits: Record<string, string> = { 'charge-time': 'PR(:200)', 'webhook-time': 'PR(:10)' }
   for (const [objective, budget] of Object.entries(budgets)) {
     for (const [speed, rate] of [
       ['fast', 14.4],
@@ -247,7 +255,10 @@ test('each objective has two burn rates, each over two spans', () => {
       const spans = alarms.filter(({ AlarmName }) => AlarmName.startsWith(`${PREFIX + name}-`))
       const periods = spans.map(({ Metrics = [] }) => Metrics[1]?.MetricStat?.Period)
       expect(periods, name).toEqual(seconds[speed])
-      for (const { Threshold } of spans) expect(Threshold).toBeCloseTo(rate * budget)
+      for (const { Threshold, Metrics = [] } of spans) {
+        expect(Threshold).toBeCloseTo(rate * budget)
+        expect(Metrics[2]?.MetricStat?.Stat, name).toBe(limits[objective] ?? 'Sum')
+      }
       const rule = composites.find(({ AlarmName }) => AlarmName === PREFIX + name)?.AlarmRule
       expect(JSON.stringify(rule).match(/ AND /g)).toHaveLength(1)
     }

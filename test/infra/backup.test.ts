@@ -119,7 +119,5 @@ test('the production stage has backups, and a domain has an alarm on its certifi
   all.hasResourceProperties('AWS::CloudWatch::Alarm', {
     AlarmName: 'debit-collection-complete-domain-certificate-expires',
     Dimensions: [{ Name: 'CertificateArn', Value: completeStage.domain?.certificateArn }],
-    ComparisonOperator: 'LessThanThreshold',
-    Threshold: 30,
   })
 })

@@ -58,10 +58,15 @@ test('the production stage fits the default quota, and is rejected below what it
   await checkDeploymentTarget(production, place)
 })
 
-test('a stage that keeps data is rejected without addresses for its alarms', async () => {
-  await expect(checkDeploymentTarget(stageNamed('production'), place)).rejects.toThrow(
-    'Stage production keeps data and has no alarmsTo',
-  )
+test('a stage that keeps data is rejected without addresses for its alarms, unless it waits for a failover', async () => {
+  const replica = { ...stageNamed('production'), replicaOf: { region: 'af-south-1' } }
+  for (const stage of [stageNamed('production'), replica]) {
+    await expect(checkDeploymentTarget(stage, place)).rejects.toThrow(
+      'Stage production keeps data and has no alarmsTo',
+    )
+  }
+  withQuota(2_000)
+  await checkDeploymentTarget({ ...replica, paused: true }, place)
 })
 
 test('no check is made without credentials', async () => {

@@ -125,14 +125,6 @@ test('the passive Region has its own certificates and network, and no lake', () 
   ])
 })
 
-test('an alarm rings when the replica is a minute behind', () => {
-  active.all.hasResourceProperties('AWS::CloudWatch::Alarm', {
-    AlarmName: 'debit-collection-complete-replica-late',
-    MetricName: 'ReplicationLatency',
-    Threshold: 60_000,
-  })
-})
-
 const { account: _, ...unpinned } = replicatedStage
 test.each([
   [unpinned as Stage, {}, 'passive requires account, region and keepsData'],

@@ -91,12 +91,21 @@ test('the years of production reach the functions that end debits or compare the
   expect(ending).not.toContain('charge')
 })
 
-test('the bucket keeps erasures a day longer than any earlier state of the table', () => {
-  const rules = Object.values(data.findResources('AWS::S3::Bucket')).flatMap(
-    ({ Properties }) => Properties.LifecycleConfiguration?.Rules ?? [],
-  )
-  const erasures = rules.find(({ Prefix }) => Prefix === 'erasures/')
-  expect(erasures).toMatchObject({ ExpirationInDays: 36, Status: 'Enabled' })
+test('the buckets remove exports after a day, erasures a day after any earlier state of the table, and their versions', () => {
+  const days: unknown[] = []
+  for (const bucket of propertiesOf(all, 'AWS::S3::Bucket')) {
+    const isVersioned = 'VersioningConfiguration' in bucket || 'ObjectLockEnabled' in bucket
+    for (const rule of bucket.LifecycleConfiguration.Rules) {
+      if (!rule.ExpirationInDays) continue
+      if (rule.Prefix) days.push([rule.Prefix, rule.ExpirationInDays, rule.Status])
+      const versions = isVersioned ? { NoncurrentDays: 1 } : undefined
+      expect(rule.NoncurrentVersionExpiration, JSON.stringify(rule)).toEqual(versions)
+    }
+  }
+  expect(days).toEqual([
+    ['exports/', 1, 'Enabled'],
+    ['erasures/', 36, 'Enabled'],
+  ])
 })
 
 test('a stage with a restored table keeps its own and uses the restored one only', () => {

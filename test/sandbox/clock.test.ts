@@ -71,6 +71,7 @@ test('the clock stops while it is frozen, and continues from there', async () =>
   expect(await clock()).toMatchObject({ now: frozen.toISOString(), frozen: true })
   const later = await move({ advance: '40s' })
   expect(later.getTime() - frozen.getTime()).toBe(40_000)
+  expect(await clock()).toMatchObject({ now: later.toISOString(), frozen: true })
   expect(await statusOf(reference)).toBe('completed')
   const running = await move({ freeze: false })
   expect(running.getTime()).toBeGreaterThanOrEqual(later.getTime())

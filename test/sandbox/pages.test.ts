@@ -31,12 +31,14 @@ test('the sandbox serves the API description', async () => {
   expect(await response.text()).toBe(openApiText())
 })
 
-test.each(['/', '/docs', '/docs/guides'])('no content of %s is inline or foreign', async (path) => {
+const PAGES = ['/', '/docs', '/docs/guides', '/console']
+
+test.each(PAGES)('no content of %s is inline or foreign', async (path) => {
   const response = await get(path, { Accept: CHROME })
   const policy = response.headers.get('content-security-policy') ?? ''
   const directives = policy.split('; ')
-  expect(directives).toContain("default-src 'none'")
-  expect(directives).toContain("frame-ancestors 'none'")
+  const denied = ['default-src', 'base-uri', 'form-action', 'frame-ancestors']
+  expect(directives).toEqual(expect.arrayContaining(denied.map((name) => `${name} 'none'`)))
   const scripts = directives.filter((directive) => directive.startsWith('script-src'))
   expect(scripts).toEqual(["script-src 'self'"])
   expect(response.headers.get('cross-origin-opener-policy')).toBe('same-origin')

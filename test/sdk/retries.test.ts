@@ -294,6 +294,14 @@ test('a wait is not delayed by waits that ended before their turn', async () => 
   expect(new Set(await Promise.all(ended))).toEqual(new Set(['AbortError']))
 })
 
+test('a wait outlives a limit, a failure of the service and of the network, and no other error', async () => {
+  script = [refuse(429, 1454), refuse(503, 1503), breaks, reads, refuse(404, 3404)]
+  vi.mocked(pause).mockResolvedValue()
+  const debits = client({ maxRetries: 0 })
+  expect(await debits.waitFor(REFERENCE)).toEqual({ status: 'completed' })
+  await expect(debits.waitFor(REFERENCE)).rejects.toMatchObject({ name: 'NotFoundError' })
+})
+
 test('the waits of a client read at most once in 75 ms', async () => {
   script = [reads]
   const debits = client()

@@ -212,6 +212,7 @@ def test_a_wait_survives_temporary_failures_until_its_timeout() -> None:
         run.wait_for("DCS-1", timeout=300)
     assert raised.value.debit is None
     assert isinstance(raised.value.__cause__, ServerError)
+    assert run.clock.now == pytest.approx(300)
     run = Run(problem(404, 3404))
     with pytest.raises(NotFoundError):
         run.wait_for("DCS-1", timeout=300)

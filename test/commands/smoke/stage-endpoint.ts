@@ -93,8 +93,9 @@ const jsonReplies = (state: StageState): Record<string, (call: JsonCall) => unkn
     Attributes: QueueUrl.endsWith('/sweeps')
       ? { RedrivePolicy: JSON.stringify({ deadLetterTargetArn: queueArn('sweeps-dead-letters') }) }
       : {
-          ApproximateNumberOfMessages: String(state.deadLetters),
-          ApproximateNumberOfMessagesNotVisible: '0',
+          // An operator lists some of them.
+          ApproximateNumberOfMessages: String(Math.ceil(state.deadLetters / 2)),
+          ApproximateNumberOfMessagesNotVisible: String(Math.floor(state.deadLetters / 2)),
         },
   }),
   'Logs_20140328.FilterLogEvents': ({ filterPattern = '' }) => ({

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { newAws } from '../../../sandbox/aws/aws.ts'
 import { newSteppedClock } from '../../../sandbox/aws/clock.ts'
 import type { Entry } from '../../../sandbox/aws/journal.ts'
@@ -14,14 +14,15 @@ const TableName = 'T'
 const started = (earlier: readonly Entry[], now = 0) => {
   const entries: Entry[] = []
   const clock = newSteppedClock(now)
+  const invoke = vi.fn(async () => ({ kind: 'failed' as const }))
   const aws = newAws({
     clock,
     tableName: TableName,
-    invoke: async () => ({ kind: 'failed' }),
+    invoke,
     journal: { generation: 1, write: (entry) => entries.push(entry) },
   })
   entries.push(...restore(aws, earlier))
-  return { aws, clock, entries }
+  return { aws, clock, entries, invoke }
 }
 
 test('a change that the stream has not delivered keeps its number, also after a second restart', () => {
@@ -45,9 +46,10 @@ test('a dead letter stays one after a restart, until it is deleted', async () =>
   const [QueueUrl, MessageBody] = [queueUrl('refunds'), '{}']
   const input = { QueueUrl: deadLetters(QueueUrl) }
   first.aws.perform('SendMessageCommand', { QueueUrl, MessageBody })
-  // A job that always fails receives it twelve times.
   const until = 12 * 3_600_000
   while (first.clock.step(until)) await new Promise(setImmediate)
+  // A job that always fails receives it so often.
+  expect(first.invoke).toHaveBeenCalledTimes(12)
   const count = ({ aws }: ReturnType<typeof started>) =>
     aws.perform('GetQueueAttributesCommand', input).Attributes
   const one = { ApproximateNumberOfMessages: '1', ApproximateNumberOfMessagesNotVisible: '0' }

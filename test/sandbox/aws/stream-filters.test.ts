@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { jobs } from '../../../infra/definitions/jobs.ts'
+import { newAws } from '../../../sandbox/aws/aws.ts'
+import { newSteppedClock } from '../../../sandbox/aws/clock.ts'
 import { isFollowed } from '../../../sandbox/aws/stream-filters.ts'
 import { checkTransition, statuses } from '../../../shared/domain/debits/lifecycle.ts'
 
@@ -67,4 +69,17 @@ test('a change record passes the filters of the stream when it is updated or rem
 
 test('the stream has at most the five filters that Lambda allows', () => {
   expect(jobs.relay.from.stream.length).toBeLessThanOrEqual(5)
+})
+
+test('a record of the stream is lost after eleven failures, and throttles do not count', async () => {
+  const clock = newSteppedClock(0)
+  const kinds = [...Array(20).fill('throttled'), ...Array(11).fill('failed')]
+  const invoke = vi.fn(async () => ({ kind: kinds.shift() }))
+  const onLostRecords = vi.fn()
+  const aws = newAws({ clock, tableName: 'T', invoke, onLostRecords })
+  const Item = { pk: 'p', sk: 's', entity: 'refund' }
+  aws.perform('PutCommand', { TableName: 'T', Item })
+  while (clock.step(3_600_000)) await new Promise(setImmediate)
+  expect(invoke).toHaveBeenCalledTimes(31)
+  expect(onLostRecords).toHaveBeenCalledOnce()
 })

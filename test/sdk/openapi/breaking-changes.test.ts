@@ -6,7 +6,8 @@ import { openApi } from '../../../sdk/openapi/document.ts'
 // biome-ignore lint/suspicious/noExplicitAny: the document has no types
 type Description = any
 
-type Planted = [change: string, plant: (next: Description) => unknown]
+type Plant = (next: Description, base: Description) => unknown
+type Planted = [change: string, plant: Plant]
 
 const CHARGE = '/api/v1/payment-providers/debit-requests/charge'
 const READ = '/api/v1/payment-providers/debit-requests/{reference}'
@@ -22,6 +23,16 @@ const without = <T>(list: T[], value: T): T[] => list.filter((one) => one !== va
 
 const DEBIT = 'schema Debit of a response: member'
 const FIELDS = 'schema ChargeFields of a request: member'
+
+const FAILED = 'webhook transaction.failed'
+const headersOf = (next: Description): Description[] =>
+  next.webhooks['transaction.failed'].post.parameters
+
+/** Names a scheme of one operation, which a row changes. */
+const secure = (document: Description, scheme: string): void => {
+  document.components.securitySchemes.own = { type: 'http', scheme }
+  document.paths[READ].get.security = [{ own: [] }]
+}
 
 const addParameter = (next: Description, required: boolean): void =>
   next.paths[LIST].get.parameters.push({ name: 'day', in: 'query', required, schema: {} })
@@ -96,7 +107,47 @@ const BREAKING: Planted[] = [
     (next) => codesOf(next).splice(codesOf(next).indexOf(3005), 1),
   ],
   [`GET ${READ}: security is changed`, (next) => (next.paths[READ].get.security = [{ bank: [] }])],
-  ['webhook transaction.failed is removed', (next) => delete next.webhooks['transaction.failed']],
+  [
+    `GET ${READ}: security is changed`,
+    (next, base) => {
+      secure(base, 'bearer')
+      secure(next, 'basic')
+    },
+  ],
+  [
+    `GET ${READ}: response 200 header x-request-id is removed`,
+    (next) => delete next.paths[READ].get.responses[200].headers['X-Request-ID'],
+  ],
+  [
+    `GET ${LIST}: query parameter status is removed`,
+    (next) => next.paths[LIST].get.parameters.shift(),
+  ],
+  [
+    `POST ${CHARGE}: request body is required`,
+    (_, base) => (base.paths[CHARGE].post.requestBody.required = false),
+  ],
+  [
+    `POST ${CHARGE}: request application/json is removed`,
+    (next) => (next.paths[CHARGE].post.requestBody.content = {}),
+  ],
+  [
+    `${FIELDS} narration accepts only ["A"]`,
+    (next) => (fieldsOf(next).properties.narration.enum = ['A']),
+  ],
+  [
+    'schema ChargeFields of a request: no longer accepts other members',
+    (next) => (fieldsOf(next).additionalProperties = false),
+  ],
+  [
+    `${DEBIT} created_at has no format date-time`,
+    (next) => delete debitOf(next).properties.created_at.format,
+  ],
+  [`${FAILED} is removed`, (next) => delete next.webhooks['transaction.failed']],
+  [`${FAILED}: header x-svc-signature is removed`, (next) => headersOf(next).splice(0, 1)],
+  [
+    `${FAILED}: header x-svc-signature can be absent`,
+    (next) => (headersOf(next)[0].required = false),
+  ],
 ]
 
 const COMPATIBLE: Planted[] = [
@@ -143,9 +194,9 @@ const COMPATIBLE: Planted[] = [
   ['a text is changed', (next) => (next.paths[CHARGE].post.description = 'Charges')],
 ]
 
-const planted = (plant: (next: Description) => unknown): string[] => {
+const planted = (plant: Plant): string[] => {
   const [base, next] = [openApi(), openApi()].map((one) => JSON.parse(JSON.stringify(one)))
-  plant(next)
+  plant(next, base)
   return breakingChanges(base, next)
 }
 
