@@ -157,7 +157,9 @@ const newRecords = (deps: Deps) => {
     const isAgain = !isNew && !deps.isIdempotent && !isUnseen
     const reply = isNew ? decide(path, body) : resultOf(path, key)
     const isPayment = isNew && reply === 'rejected' && path !== '/submissions'
-    const verdict = isPayment && faults.strikes('bank pays what it rejects') ? 'paid' : reply
+    // Nobody can know of a payment that its bank rejects and forgets.
+    const isMade = isPayment && !faults.has('bank forgets')
+    const verdict = isMade && faults.strikes('bank pays what it rejects') ? 'paid' : reply
     const post: BankPost = {
       at: clock.now(),
       ...receiptOf(secrets, sent),
