@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
-import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { readReference } from '../../shared/domain/ids.ts'
+import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { findExceptions, putException } from '../../shared/store/debits/exceptions.ts'
 import { createProvider } from '../support/provider.ts'
 import { SILENT } from '../support/requests.ts'
