@@ -191,6 +191,9 @@ test('a restored table may have one of two records of the same millisecond', asy
   expect((await verified(THIRD, THIRD))[THIRD]).toMatch(/^removed: changes .*#lost$/)
   await storeRestore(2, { begunAt: at(dayAfter(THIRD), '09:00:00') })
   expect(await verified(THIRD, THIRD)).toEqual({ [THIRD]: 'ok' })
+  // A restore loses records, but alters none.
+  await assign(changeKey(THIRD, '12:00:00', 'kept'), { by: 'kofi' })
+  expect((await verified(THIRD, THIRD))[THIRD]).toMatch(/^altered: changes .*#kept$/)
 })
 
 const remove = (key: { pk: string; sk: string }) =>

@@ -1,5 +1,5 @@
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
+import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
@@ -587,6 +587,27 @@ describe('a grant', () => {
       expect(await show(id)).toMatchObject({ status: 'granted', done_at: TIME })
     },
   )
+
+  testInProcess('a call that another worker makes before the claim is not made again', async () => {
+    const id = await changeAccount('1041008009')
+    const before = await changesOf('requested')
+    const { send } = table
+    const spy = vi.spyOn(table, 'send').mockImplementation((async (command: never) => {
+      if (JSON.stringify(command).includes('SET claim = :claim')) {
+        spy.mockRestore()
+        await table.send(
+          new UpdateCommand({
+            ...{ TableName: tableName(), Key: keys.approval(id) },
+            UpdateExpression: 'SET hasEffect = :true',
+            ExpressionAttributeValues: { ':true': true },
+          }),
+        )
+      }
+      return Reflect.apply(send, table, [command])
+    }) as never)
+    expect(await refusalToGrant(id, kofi)).toBe('the call was already made: its reply was lost')
+    expect(await changesOf('requested')).toEqual(before)
+  })
 
   testInProcess('a grant can be retried immediately when its call ends in a fault', async () => {
     const id = await changeAccount('1041008008')

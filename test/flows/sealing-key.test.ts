@@ -104,6 +104,14 @@ const expectAllToWork = async (webhookSecret = secret) => {
   expect(await signedRequest()).toBe('200')
 }
 
+testInProcess('a reseal uses the current key, whatever is cached', async () => {
+  vi.stubEnv('CACHE_SECONDS', '30')
+  await reseal()
+  await rotate()
+  await reseal()
+  expect(new Set(await versionsInTable())).toEqual(new Set([(await current()).VersionId]))
+})
+
 test('two rotations in a row lose nothing, and a reseal ends the need for earlier versions', async () => {
   const versions = [await rotate(), await rotate()]
   await expectAllToWork()

@@ -91,8 +91,6 @@ const isSuccess = ({ responseCode }: RawAttempt): boolean =>
 const isRetriable = ({ responseCode, cause }: RawAttempt): boolean =>
   responseCode === null ? cause !== null && NETWORK[cause] : RETRIABLE_CODES.has(responseCode)
 
-const reasonOf = ({ cause }: RawAttempt) => cause && (cause.endsWith('_timeout') ? 4408 : 4001)
-
 const expectedStatus = (
   last: RawAttempt,
   before: RawDelivery | undefined,
@@ -132,7 +130,6 @@ const responsesDecideRetries = eachDelivery((record, index) => {
       status !== expected && !isStillDue && `is ${status} after ${response}, not ${expected}`,
       (nextAttemptAt !== null) !== (status === 'failed' || isStillDue) &&
         `has its next attempt at ${nextAttemptAt} after ${response}`,
-      after.reason !== reasonOf(last) && `has the reason ${after.reason} after ${response}`,
       last.number !== attemptCount && `has another count than attempt ${last.number}`,
       last.responseCode !== null &&
         !heardOf(record, last) &&

@@ -5,7 +5,7 @@ import { expectations } from './lifecycle.ts'
 import * as raw from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
 import { settingVerbs } from './setting-timeline.ts'
-import { DAY_MS, HOUR_MS, pesewasOf } from './time-and-money.ts'
+import { pesewasOf } from './time-and-money.ts'
 
 /** The decisions of operators on requests for approval and on exceptions. */
 
@@ -16,8 +16,6 @@ type Guarded = {
   /** Whether a refund of the provider's request may have caused it. */
   isRequested?: boolean
 }
-
-const accountOf = (item: Change['after']): string => JSON.stringify(item?.settlementAccount ?? null)
 
 /** The members of settings that take effect only by a guarded call. */
 const GUARDED: Record<string, { noun: string; verb: string; members: readonly string[] }> = {
@@ -57,14 +55,6 @@ const effectOf = ({ before, after }: Change): Guarded | undefined => {
   return isChanged ? { ...call, target: raw.ownerIn(after.pk) } : undefined
 }
 
-/** A new account holds payouts for a day; other changes keep the hold. */
-const isHeldRightly = ({ before, after, at }: Change): boolean => {
-  const until = after?.payoutsHeldUntil
-  return accountOf(before) === accountOf(after)
-    ? until === before?.payoutsHeldUntil
-    : Date.parse(String(until)) >= at + DAY_MS - HOUR_MS
-}
-
 /** With approvals, a guarded call takes effect only after a second operator approved it. */
 const guardedCallsAreApproved: Check = (index, report) => {
   const { observations, setup, operatorCalls, changesBy, concerns } = index
@@ -72,8 +62,6 @@ const guardedCallsAreApproved: Check = (index, report) => {
   const approved = Map.groupBy(grantedIn(operatorCalls), ({ noun, verb }) => `${noun} ${verb}`)
   for (const change of observations.changes) {
     const { noun, verb, target, isRequested } = (change.by && effectOf(change)) || {}
-    if (change.after?.entity === 'payee' && change.by && !isHeldRightly(change))
-      report(change.after.pk, `holds payouts until ${change.after.payoutsHeldUntil}`)
     if (!noun) continue
     const isApproved = [`${noun} ${verb}`, ...(isRequested ? ['exception refund'] : [])]
       .flatMap((call) => approved.get(call) ?? [])

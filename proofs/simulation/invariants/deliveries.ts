@@ -7,7 +7,7 @@ import type { DeliveryHistory } from './observation-index.ts'
 import { movesTo, type RawAttempt, type RawDelivery } from './raw-items.ts'
 import { type Check, type Checks, eachDelivery, eachEvent } from './rules.ts'
 import type { Values } from './setting-timeline.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from './time-and-money.ts'
+import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
 /** Every subscribed event ends as delivered or abandoned, and abandoned ones are recovered. */
 
@@ -200,7 +200,6 @@ const requestedEventsAreRetried: Check = ({ observations, deliveries }, report) 
   }
 }
 
-const DISABLED_MS = { failingSince: 5 * DAY_MS, goneSince: HOUR_MS }
 const ENDED_BY_SUCCESS = ['failingSince', 'exhaustedSince', 'goneSince', 'disabledAt']
 
 /** Each write continues the previous one, and a success ends all failures: a recovery retries their events. */
@@ -208,21 +207,16 @@ const healthFollowsAttempts: Check = ({ observations: { changes } }, report) => 
   const recoveries = new Set(changes.map(({ after }) => after && `${after.pk} ${after.sk}`))
   for (const { before, after, by } of changes) {
     if (after?.entity !== 'webhook-health' || !by) continue
-    const timeOf = (name: string): number => Date.parse(String(after[name]))
     const has = (name: string): boolean => after[name] !== undefined
     const exhaustedSince = before?.exhaustedSince
     const isSuccess = after.recoveredAt !== before?.recoveredAt && has('recoveredAt')
     const isRecovered =
       !exhaustedSince ||
       recoveries.has(`${after.pk} RECOVERY#automatic-${Date.parse(`${exhaustedSince}`)}`)
-    const isDue = Object.entries(DISABLED_MS).some(
-      ([name, least]) => timeOf('disabledAt') - timeOf(name) >= least,
-    )
     const wrong = [
       after.version !== Number(before?.version ?? 0) + 1 && 'overwrites another change',
       isSuccess && ENDED_BY_SUCCESS.some(has) && 'is failing after a success',
       exhaustedSince && !has('exhaustedSince') && !(isSuccess && isRecovered) && 'forgets events',
-      !before?.disabledAt && has('disabledAt') && !isDue && 'is disabled too early',
     ].find(Boolean)
     if (wrong) report(`${after.pk} ${after.sk}`, String(wrong))
   }

@@ -3,7 +3,6 @@ import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import { isAccepted, membersOf } from './calls.ts'
 import { ownerIn } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
-import { HOUR_MS } from './time-and-money.ts'
 
 /** What calls of operators leave behind: records, and no text that nobody needs any more. */
 
@@ -67,46 +66,29 @@ const changesAreRecorded: Check = ({ observations: { changes }, operatorCalls },
   }
 }
 
-/** The verbs that show objects of customers, by their function. */
-const SHOWING: Record<string, readonly string[]> = {
-  'manage-debit': ['list', 'show'],
-  'manage-exception': ['list', 'show'],
-}
+/** The calls that show objects of customers. */
+const SHOWING = /^manage-(?:debit|exception) (?:list|show)$/
 
 /** A reply with the debits of customers follows a record of the access to each. */
 const readsAreRecorded: Check = ({ observations, debits, changesBy }, report) => {
   for (const call of observations.calls) {
-    const verb = String(membersOf(call.sent).verb)
-    if (!SHOWING[call.name]?.includes(verb) || !isAccepted(call)) continue
+    const about = `${call.name} ${membersOf(call.sent).verb}`
+    if (!SHOWING.test(about) || !isAccepted(call)) continue
     const rows = [membersOf(call.reply?.body).result ?? []].flat().map(membersOf)
     const phones = rows.map(({ reference }) => debits.get(String(reference))?.item.phone)
     const shown = new Set(phones.filter((phone) => phone !== undefined)).size
     const writes = changesBy.get(call.invocation) ?? []
     const recorded = writes.filter(({ after }) => after?.entity === 'access').length
     if (recorded < shown)
-      report(`${call.name} ${verb}`, `shows ${shown} customers, but records ${recorded} accesses`)
+      report(about, `shows ${shown} customers, but records ${recorded} accesses`)
   }
 }
 
-const CLAIM_MS = HOUR_MS / 4
-
-/** A request has the refusal of its call. What was typed for it, or uploaded, is gone after it. */
+/** What was typed for a request, or uploaded, is gone after its end. */
 const requestsEnd: Check = ({ observations: { items }, operatorCalls }, report) => {
   const approvals = items.filter(({ entity }) => entity === 'approval')
-  const runsOf = Map.groupBy(operatorCalls, ({ approval }) => approval)
   const isOver = ({ decision, doneAt }: Item): boolean => decision === 'denied' || Boolean(doneAt)
   const ended = new Set(approvals.filter(isOver).map(({ id }) => id))
-  for (const { id, doneAt, refusal, hasEffect } of approvals) {
-    const replies = (runsOf.get(id) ?? []).map(({ call }) => membersOf(call.reply?.body).error)
-    const isRefused = replies.length > 0 && replies.every((error) => error !== undefined)
-    // The claim of a worker that crashed ends with its time.
-    const runs = (runsOf.get(id) ?? []).map(({ call, error }) => ({ at: call.at, error }))
-    const isBusy = runs.at(-1)?.error.includes('in progress') && !doneAt
-    if (isBusy && (runs.at(-1)?.at ?? 0) - (runs[0]?.at ?? 0) > CLAIM_MS)
-      report(String(id), 'is granted, but never made')
-    if (doneAt && !hasEffect && isRefused && refusal === undefined)
-      report(String(id), `is done, but was refused: ${replies}`)
-  }
   const imported = new Set(
     operatorCalls.flatMap(({ noun, result, options, approval }) => {
       const request = approvals.find(({ id }) => id === approval)

@@ -184,16 +184,10 @@ export const timelineOf = (
     for (const [name, value] of Object.entries(values))
       possibleOf.set(`${subject} ${name}`, [{ value, ...ALWAYS }])
   }
-  const made = settingCalls(operatorCalls, (verb) => verb in effects, changes)
-  const expiries = made.flatMap((call): SettingCall[] => {
-    const end = Date.parse(call.options['expires-on'] ?? '')
-    const [from, until] = [end - setup.skew, end + setup.skew]
-    const times = { from: Math.max(from, call.from), until: Math.max(until, call.until) }
-    return end ? [{ ...call, ...times, verb: 'credential revoke' }] : []
-  })
-  const calls = [...made, ...expiries, ...foundAccounts(changes)].toSorted(
-    (one, other) => one.from - other.from,
-  )
+  const calls = [
+    ...settingCalls(operatorCalls, (verb) => verb in effects, changes),
+    ...foundAccounts(changes),
+  ].toSorted((one, other) => one.from - other.from)
   const names = Object.keys(usual) as Name[]
   for (const call of calls) {
     const { subject, from, until } = call

@@ -20,7 +20,6 @@ export type Request = {
   query?: Record<string, string>
   /** Instead of the caller's own one. */
   token?: string
-  secret?: string | undefined
   triesMax?: number
 }
 
@@ -139,7 +138,8 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
   const attempt = async (request: Request): Promise<ApiCall> => {
     await sleep(random.between(10, 80))
     const { name, caller, path = {}, body, raw } = request
-    const { token, secret } = { ...credentials.of(caller), ...request }
+    const { secret, token: own } = credentials.of(caller)
+    const { token = own } = request
     const requested = { name, caller, path, sent: raw ?? body, token, secret }
     if (isPaused()) {
       // API Gateway replies for a paused stage.

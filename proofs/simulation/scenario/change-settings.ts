@@ -9,9 +9,6 @@ import type { SettingChange } from './setting-changes.ts'
 /** How long callers try a revoked token. */
 const PROBES_MS = [0, 15_000, 45_000, 10 * MINUTE_MS]
 
-/** How long before its end callers first try a token that expires. */
-const PROBED_MS = 5_000
-
 /** Changes from one rotation of the sealing key to the next; usual runs have fewer. */
 const CHANGES_PER_KEY = 15
 
@@ -37,11 +34,11 @@ export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) =
     key.UpdateSecretVersionStageCommand({ ...label, RemoveFromVersionId: old })
   }
 
-  const probe = async (owner: Caller, own: { token?: string; secret?: string }): Promise<void> => {
+  const probe = async (owner: Caller, token: string): Promise<void> => {
     const name = owner.kind === 'bank' ? 'list-debit-transactions' : 'list-banks'
     for (const after of PROBES_MS) {
       await api.sleep(after)
-      await api.ask({ name, caller: owner, query: { per_page: '1' }, ...own, triesMax: 1 })
+      await api.ask({ name, caller: owner, query: { per_page: '1' }, token, triesMax: 1 })
     }
   }
 
@@ -54,18 +51,12 @@ export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) =
       const { previous: token } = api.credentials.of(owner)
       if (token === undefined) return
       await operators.operate(noun, action, { token })
-      return void probe(owner, { token })
+      return void probe(owner, token)
     }
     const { rows, ...named } = options
     const file = rows ? await operators.upload(noun, JSON.parse(rows), named) : {}
     if (!file) return
-    const { secret } = api.credentials.of(owner)
     const done = await operators.operate(noun, action, { ...named, ...file })
-    const { token, request_secret: next, previous_until: overlap } = resultOf(done) ?? {}
-    const end = Date.parse(options['expires-on'] ?? overlap ?? '') - PROBED_MS
-    if (token && options['expires-on'])
-      return void api.until(end).then(() => probe(owner, { token }))
-    if (next && secret) void api.until(end || api.now()).then(() => probe(owner, { secret }))
     api.credentials.learn(owner, { ...options, ...resultOf(done) })
   }
 

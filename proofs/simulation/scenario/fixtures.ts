@@ -105,9 +105,6 @@ const bankOf = (identifier: BankIdentifier, { lookups, workingBanks }: Present):
   status: 'live',
   connector: identifier === 'SBX' ? 'sandbox' : 'http',
   connectorType: 'both',
-  // Changes of other settings keep them.
-  ...{ ussdCode: '*920#', packageName: 'gh.bank', statementEncoding: 'windows-1252' },
-  requestLimits: { 'list-debit-transactions': 100 },
   ...(lookups.includes(identifier) ? { accountLookup: 'on' } : {}),
   ...(workingBanks.includes(identifier) ? { payoutDays: 'working' } : {}),
 })

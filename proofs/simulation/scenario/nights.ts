@@ -111,14 +111,8 @@ const perPage = {
   'list-settlements': '2',
 } as const
 
-/** The lists of operators; some are of one provider. */
-const lists = {
-  change: [],
-  approval: [],
-  exception: [],
-  delivery: ['provider'],
-  debit: ['provider'],
-}
+/** The lists of operators, of all providers or of one. */
+const lists = ['change', 'approval', 'exception', 'delivery provider', 'debit provider']
 
 /**
  * Each provider reads its lists page by page, then another one tries to read its batches. An operator
@@ -136,13 +130,11 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
         page = (await api.ask({ name, caller, query }))?.reply?.body as Page | undefined
       } while (page?.meta.has_more)
     }
-    const path = { month: dayOf(api.now() - DAY_MS).slice(0, 7) }
-    await api.ask({ name: 'get-monthly-statement', caller, path })
     for (const path of page?.data?.map((batch) => ({ id: batch.id })) ?? [])
       for (const reader of [id, other.id])
         await api.ask({ name: 'get-settlement', caller: { ...caller, id: reader }, path })
   }
-  for (const [noun, [owner]] of Object.entries(lists)) {
+  for (const [noun = '', owner] of lists.map((list) => list.split(' '))) {
     for (const { id } of owner ? simulatedProviders : [{ id: '' }]) {
       const options = { limit: String(10 + random.below(30)), ...(owner && { [owner]: id }) }
       let cursor: string | undefined

@@ -108,10 +108,6 @@ const behaviourOf = ({ random }: Drawn) => {
   return { bank: 'SBX', as: random.pick(['rejecting', 'silent', 'slow', 'down']) }
 }
 const ofCustomer = ({ phone, bank }: Drawn) => ({ phone, bank })
-const expiringOf = ({ provider, date }: Drawn) => ({
-  provider,
-  'expires-on': `${date}T12:00:00.000Z`,
-})
 const withGrace = ({ provider, random }: Drawn) => {
   return { provider, 'grace-seconds': random.pick(['0', '1800', '86400']) }
 }
@@ -129,7 +125,6 @@ const rows: readonly Row[] = [
   ['provider rotate-request-secret', withGrace, 'provider update', unsigned],
   ['credential issue', ofProvider, 'credential revoke'],
   ['credential issue', ofBank, 'credential revoke'],
-  ['credential issue', expiringOf],
   ['limit set', dailyLimitOf],
   ['limit set', chargesOf],
   ['limit remove', ofProvider, 'limit set', dailyLimitOf],

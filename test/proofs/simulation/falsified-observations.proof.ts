@@ -220,10 +220,6 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const isRead = ({ name, reply }: Any) => name === 'list-events' && reply.body.data.length > 0
     call(run, isRead).reply.body.data.pop()
   },
-  '49 a statement has another fee': (run) => {
-    const isRead = ({ name, reply }: Any) => name === 'get-monthly-statement' && reply.body.data
-    call(run, isRead).reply.body.data.fee = '9.99'
-  },
   '50 two events of a debit have one sequence': (run) => {
     const post = completedPost(run)
     post.raw = post.raw.replace(/"sequence":\d/, '"sequence":2')

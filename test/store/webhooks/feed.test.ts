@@ -36,7 +36,10 @@ const pageItem = (provider: ProviderId, page: number) => stored<Item>(keys.feedP
 
 test('every page expires except the newest', async () => {
   const provider = providerId('quiet')
-  await appendToFeed(provider, events(1, 61), ago(40))
+  // The second page is full, but still the newest one.
+  await appendToFeed(provider, events(1, 60), ago(40))
+  expect((await pageItem(provider, 2))?.expiresAt).toBeUndefined()
+  await appendToFeed(provider, [event(61)], ago(40))
   const expiries = await Promise.all(
     [1, 2, 3].map(async (page) => (await pageItem(provider, page))?.expiresAt),
   )
