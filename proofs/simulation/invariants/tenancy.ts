@@ -68,7 +68,9 @@ const LISTED: Record<string, string> = {
 }
 
 const countOf = (index: ObservationIndex, name: string, owner: unknown): number => {
-  if (name === 'list-events') return index.feeds.get(String(owner))?.size ?? 0
+  // A message of before a restore can name an event that the restore undid.
+  if (name === 'list-events')
+    return [...(index.feeds.get(String(owner)) ?? [])].filter((key) => index.events.has(key)).length
   const deliveries = index.deliveries.values().map(({ item }) => item)
   const { items } = index.observations
   const listed =
