@@ -207,7 +207,8 @@ test.each([...cases.amounts, [{ pesewas: 7n }, '0.07'] as const])(
   },
 )
 
-test.each([...cases.refused_amounts, '100', '100.5', '1e2', { pesewas: 1.5 }, undefined])(
+const unusable = ['100', '100.5', '1e2', { pesewas: 1.5 }, { pesewas: -5n }, undefined]
+test.each([...cases.refused_amounts, ...unusable])(
   'the amount %o is refused before anything is sent',
   async (amount) => {
     const charged = client().charge({ ...ORDER, amount } as never)

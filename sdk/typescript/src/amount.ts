@@ -13,8 +13,8 @@ export const amountText = (amount: Amount): string => {
     )
   }
   const { pesewas } = amount
-  if (typeof pesewas !== 'bigint' && !Number.isSafeInteger(pesewas)) {
-    throw new TypeError('pesewas must be a whole number')
+  if ((typeof pesewas !== 'bigint' && !Number.isSafeInteger(pesewas)) || pesewas < 0) {
+    throw new TypeError('pesewas must be a whole number, not below zero')
   }
   const digits = String(pesewas).padStart(3, '0')
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`
