@@ -196,11 +196,10 @@ const fields: Record<string, Rows> = {
 }
 
 /** Kinds without money, or that a later version of the table computes again. */
-const OTHERS = new Set(
-  'credential sweep account provider payee webhook webhook-health bank connector change window'.split(
-    ' ',
-  ),
-)
+const OTHERS = new Set([
+  ...'credential sweep account provider payee webhook webhook-health bank connector'.split(' '),
+  ...'access change hash-key window'.split(' '),
+])
 
 const STATUSES: Record<string, readonly string[]> = {
   debit: statuses,
