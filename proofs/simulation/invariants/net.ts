@@ -2,7 +2,7 @@ import type { Observations, Strike } from '../engine/observations.ts'
 import { isSubscribed } from './deliveries.ts'
 import type { ObservationIndex } from './observation-index.ts'
 import type { Check, Checks } from './rules.ts'
-import { MINUTE_MS, SECOND_MS, uuidOf } from './time-and-money.ts'
+import { dayOf, MINUTE_MS, SECOND_MS, uuidOf } from './time-and-money.ts'
 
 /** The sweep repairs only what faults have lost; without faults all work is done in seconds. */
 
@@ -93,7 +93,9 @@ const repairsIn = (index: ObservationIndex): Repair[] => {
     if ((work === 'payments' || work === 'refunds') && isAtBank(index, body, at)) return []
     if ((work === 'submissions' || work === 'refunds') && isSilent(index, body, at)) return []
     if (body.reference) return [about(work, at, body.reference)]
-    return [{ at, work, about: text, subjects: [...Object.values(body).map(String), APPROVED] }]
+    // An operator settles a day by one call, which names no batch.
+    const subjects = [...Object.values(body).map(String), APPROVED, dayOf(at)]
+    return [{ at, work, about: text, subjects }]
   })
   const written = observations.changes.flatMap(({ at, before, after, by }): Repair[] => {
     const reference = String(after?.reference)

@@ -13,8 +13,8 @@ const APPROVAL_MS = 5 * MINUTE_MS
 const SCHEDULER_MS = MINUTE_MS
 /** One sweep ran while the faults stopped, a late index misled one, and one finds the debit. */
 const SWEEPS_MS = 3 * MINUTE_MS
-/** A sweep with small sizes has time for a tenth of what has waited; one doubles the wait of what SQS refused. */
-const MANY_SWEEPS_MS = 10 * MINUTE_MS
+/** Slow sweeps with small sizes leave most debits to those after the faults, of which each has time for a few. */
+const MANY_SWEEPS_MS = HOUR_MS
 
 /** Returns the latest end: the processing timeout and a late timer; after faults, the sweeps as well. */
 const endsBy = ({ createdAt, item }: DebitHistory, index: ObservationIndex): number => {
@@ -26,7 +26,9 @@ const endsBy = ({ createdAt, item }: DebitHistory, index: ObservationIndex): num
   const isRefused = index.observations.strikes.some(
     ({ name, by }) => name === 'queue outage' && by === 'sweep',
   )
-  const sweeps = hasSmallSizes || isRefused ? MANY_SWEEPS_MS : SWEEPS_MS
+  // A sweep doubles the wait of what SQS refused.
+  const repeats = isRefused ? Math.max(10 * MINUTE_MS, healedAt - createdAt) : SWEEPS_MS
+  const sweeps = hasSmallSizes ? Math.max(MANY_SWEEPS_MS, repeats) : repeats
   return isHealthy ? withoutFaults : Math.max(withoutFaults, healedAt) + sweeps
 }
 
