@@ -1,5 +1,6 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { Facts } from '../../../shared/domain/debits/debit.ts'
+import { entriesOf, type RawDebit } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
 import { DAY_MS, HOUR_MS } from './time-and-money.ts'
 
@@ -47,8 +48,7 @@ const hasFigures = (item: Item, later: Item | undefined): boolean => {
   )
 }
 
-const changedAt = ({ history }: Item): number =>
-  Number((history as Move[]).findLast(({ at }) => at !== undefined)?.at)
+const changedAt = (debit: RawDebit): number => entriesOf(debit).at(-1)?.writtenAt ?? 0
 
 const keyOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
 
@@ -65,7 +65,9 @@ const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
     const dueSince = at - afterDays * DAY_MS - HOUR_MS
     const young = new Set(
       after.flatMap((item) =>
-        afterDays > 0 && item.entity === 'debit' && changedAt(item) > dueSince ? item.pk : [],
+        afterDays > 0 && item.entity === 'debit' && changedAt(item as RawDebit) > dueSince
+          ? item.pk
+          : [],
       ),
     )
     const isKept = ({ pk, expiresAt = at }: Item): boolean =>

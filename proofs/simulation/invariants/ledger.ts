@@ -112,10 +112,13 @@ const agesOf = (debt: number, changes: readonly number[]): string => {
 const KINDS = ['debits', 'refunds', 'payouts'] as const
 
 /** Returns the lines of the closing of a day, as it must be. */
-const closingOf = (date: string, known: number, index: ObservationIndex): string[] => {
+const closingOf = (
+  date: string,
+  { known, postings }: { known: number; postings: readonly Posting[] },
+  index: ObservationIndex,
+): string[] => {
   const { observations, setup, batches } = index
   const end = startOf(date) + DAY_MS
-  const postings = postingsIn(index)
   const all = [...postings, ...remittancesBy(index, known)]
   const closing = balancesOf(all, end)
   const before = [0, 1, 2, 3].map((n) => balancesOf(postings, end - n * DAY_MS))
@@ -177,6 +180,7 @@ const LEFT_OUT = /^reconciliation |^\w+(?: 0\.00){5} 0\.00,0\.00,0\.00,0\.00$/
 
 /** The closing of a day has the money that moved, who owes it since when, and what operators must do. */
 const closingsAreRight: Check = (index, report) => {
+  const postings = postingsIn(index)
   for (const { noun, call, options, result } of index.operatorCalls) {
     const { at, reply } = call
     const from = at - 2 * index.setup.skew - MINUTE_MS
@@ -189,7 +193,10 @@ const closingsAreRight: Check = (index, report) => {
     )
     if (noun !== 'day' || !result.open || isMoving) continue
     const date = String(options.date)
-    const [shown, due] = [new Set(linesIn(result)), new Set(closingOf(date, at, index))]
+    const [shown, due] = [
+      new Set(linesIn(result)),
+      new Set(closingOf(date, { known: at, postings }, index)),
+    ]
     // Of many exceptions, the others are counted.
     const isCounted = [...shown].some((line) => /^exception \d+$/.test(line))
     for (const line of shown.symmetricDifference(due))
