@@ -32,7 +32,7 @@ export const newPeriods =
     return { random, isOn, strikes, rest }
   }
 
-const SWEEP_SHARDS = 4
+const SWEEP_SHARDS = 2
 const HOT = [
   'PROVIDER#ID',
   'FEED#ID',

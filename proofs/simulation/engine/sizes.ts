@@ -48,16 +48,17 @@ export const ranges: readonly (readonly [RegExp, Range?])[] = [
 const rangeOf = (name: string): Range | undefined =>
   ranges.find(([pattern]) => pattern.test(name))?.[1]
 
-/** In every run: a world of few debits leaves most shards empty, and the sweep queries each. */
-const shards: Readonly<Record<string, number>> = {
-  'shared/store/work-index SHARDS': 4,
+/** In every run: a world of few debits and days leaves most shards and records of erasures empty. */
+const sizesOfAll: Readonly<Record<string, number>> = {
+  'shared/store/work-index SHARDS': 2,
   'shared/store/work-index SETTLE_SHARDS': 2,
+  'shared/operator/erasure-records ERASURE_DAYS': 40,
 }
 
 /** A number at the top of a file. */
 const CONSTANT = /^(export )?const ([A-Z][A-Z0-9_]*) = (?=[\d_.* A-Z]+$)/gm
 
-const SHARDS = /^((?:export )?const (\w*SHARDS) = )\d+$/gm
+const DIGITS = /^((?:export )?const ([A-Z_]+) = )\d+$/gm
 
 export const constantsIn = (source: string): string[] =>
   [...source.matchAll(CONSTANT)].map(([, , name]) => name ?? '')
@@ -65,9 +66,9 @@ export const constantsIn = (source: string): string[] =>
 /** Returns the source of a file with variables in place of the constants that are sizes. */
 export const withSizes = (file: string, original: string): string => {
   const names: string[] = []
-  const source = original.replaceAll(SHARDS, (text, head, name) => {
-    const count = shards[`${file} ${name}`]
-    return count === undefined ? text : `${head}${count}`
+  const source = original.replaceAll(DIGITS, (text, head, name) => {
+    const size = sizesOfAll[`${file} ${name}`]
+    return size === undefined ? text : `${head}${size}`
   })
   const changed = source.replaceAll(CONSTANT, (text, exported = '', name) => {
     if (!rangeOf(`${file} ${name}`)) return text
