@@ -14,6 +14,10 @@ export function iso(at: Date | null): string | null {
 
 export const fromIso = (text: string | null): Date | null => (text === null ? null : new Date(text))
 
+/** Returns the later time: what follows must not be dated before it, though the clocks of workers differ. */
+export const laterOf = (earliest: Date | null, at: Date): Date =>
+  earliest && at < earliest ? earliest : at
+
 export const newestFirst = (a: { at: Date }, b: { at: Date }) => b.at.getTime() - a.at.getTime()
 
 /** Years have four digits, also those of later days that are calculated from an option. */

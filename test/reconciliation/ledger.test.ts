@@ -118,6 +118,16 @@ test('the ledger agrees with the table on each day, with and without stored bala
   expect(await read()).toEqual(stored)
 })
 
+test('a payout by a clock behind that of the builder belongs to the day on which its batch was sealed', async () => {
+  const provider = await newProvider({ account: '1041001001' })
+  await completedDebits(provider, [100_00], at('12:00:00'))
+  await fund(150_00, at('13:00:00'), { reference: 'R-1' })
+  const { id } = await builtBatch(provider)
+  const { connectors } = fakeBank()
+  granted(await payBatch(id, { runtime: runtimeAt('23:59:58', 0), connectors }))
+  expect([await found(0), await found(1)]).toEqual([[], []])
+})
+
 type Fault = [difference: RegExp, plant: (day: SettledDay) => Promise<unknown>]
 
 const faults: Record<string, Fault> = {

@@ -3,6 +3,7 @@ import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
 import { namesOf } from '../names.ts'
 import type { ProviderId } from '../providers/provider.ts'
+import { laterOf } from '../time.ts'
 import { type Debit, stateAt } from './debit.ts'
 import { exceptionKinds, type RefundedKind } from './exception.ts'
 import { lifecycle, type Status } from './lifecycle.ts'
@@ -139,16 +140,10 @@ const isShownRefund = (refund: Refund): refund is ShownRefund => isShown(refund.
 export const shownRefund = (refund: Refund | undefined): ShownRefund | null =>
   refund && isShownRefund(refund) ? refund : null
 
-/**
- * Returns a time that is not before the refund was opened. Clocks of workers differ, and the ledger finds
- * a completed refund by its end.
- */
-const notBeforeOpening = ({ createdAt }: Refund, at: Date) => (at < createdAt ? createdAt : at)
-
 export const beginRefund = (refund: Refund, at: Date): Refund => ({
   ...refund,
   status: 'processing',
-  processedAt: notBeforeOpening(refund, at),
+  processedAt: laterOf(refund.createdAt, at),
 })
 
 export const completeRefund = (
@@ -158,13 +153,13 @@ export const completeRefund = (
   ...refund,
   status: 'completed',
   bankReference,
-  completedAt: notBeforeOpening(refund, at),
+  completedAt: laterOf(refund.createdAt, at),
 })
 
 export const failRefund = (
   refund: Refund,
   { failure, at }: { failure: string; at: Date },
-): Refund => ({ ...refund, status: 'failed', failure, failedAt: notBeforeOpening(refund, at) })
+): Refund => ({ ...refund, status: 'failed', failure, failedAt: laterOf(refund.createdAt, at) })
 
 export const retryRefund = (refund: Refund): Refund => {
   const { uuid, failedAt, failure } = refund

@@ -1,6 +1,7 @@
 import type { Uuid } from '../ids.ts'
 import { pesewas } from '../money.ts'
 import type { SettlementAccount } from '../providers/provider.ts'
+import { laterOf } from '../time.ts'
 import { type Batch, batchStatuses } from './batch.ts'
 
 /** The steps of a payout (docs/api.md#payouts). */
@@ -32,7 +33,7 @@ export const beginPayment = (
     paid: pesewas(remaining),
     paidTo: account,
     offsets: offsets.filter(({ amount }) => amount > 0),
-    processedAt: at,
+    processedAt: laterOf(batch.sealedAt, at),
     failedAt: null,
     failure: null,
   }
@@ -63,7 +64,7 @@ export const endPayment = (
 ): PayoutStep => {
   const end = {
     status: 'completed',
-    completedAt: at,
+    completedAt: laterOf(batch.sealedAt, at),
     ...(generation && { completedGeneration: generation }),
   } as const
   return {
@@ -80,7 +81,13 @@ export const failPayment = (
   { failure, at }: { failure: string; at: Date },
   others: readonly Batch[],
 ): PayoutStep => ({
-  batch: { ...batch, status: 'failed', failure, failedAt: at, offsets: [] },
+  batch: {
+    ...batch,
+    status: 'failed',
+    failure,
+    failedAt: laterOf(batch.sealedAt, at),
+    offsets: [],
+  },
   others: others.map((other) => {
     const cancelled = batch.offsets.find(({ batch: id }) => id === other.id)
     return offset(other, -(cancelled?.amount ?? 0))
