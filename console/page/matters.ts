@@ -2,8 +2,8 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ApprovalResult } from '../../shared/views/operator/approval.ts'
 import { agesText } from './ages.ts'
-import { isAboveZero } from './amounts.ts'
 import { mayUse, operate, serviceNow, settings } from './client.ts'
+import { isPayable } from './due-batches.ts'
 import { serviceDay } from './parts/field.tsx'
 import { place } from './route.ts'
 import { type Loaded, useLoaded, useOperator } from './use-operator.ts'
@@ -97,6 +97,9 @@ const useLists = () => {
   }
 }
 
+/** Reports whether payouts of a day are late. */
+export const isOverdue = (payableOn: string): boolean => payableOn < serviceDay()
+
 type OpenLists = ReturnType<typeof useLists>
 
 const mattersOf = ({ exceptions, requests, banks, webhooks, batches, letters }: OpenLists) => [
@@ -115,9 +118,8 @@ const mattersOf = ({ exceptions, requests, banks, webhooks, batches, letters }: 
     return status === 'failed' && { since: failed_at, detail: id }
   }),
   ...matter('Overdue payouts', 'settlement?status=pending', batches, (batch) => {
-    const { id, status, net, payable_on, sealed_at } = batch
-    const isDue = status === 'pending' && isAboveZero(net) && payable_on !== null
-    return isDue && payable_on < serviceDay() && { since: sealed_at, detail: id }
+    const isLate = isPayable(batch) && isOverdue(batch.payable_on)
+    return isLate && { since: batch.sealed_at, detail: batch.id }
   }),
   ...matter('Queues with dead letters', 'calls?find=dead-letters', letters, ({ queue, count }) => {
     return count > 0 && { since: null, detail: `${queue}: ${count}` }

@@ -2,7 +2,8 @@ import type { BatchResult } from '../../../shared/views/batch.ts'
 import type { DayResult } from '../../../shared/views/operator/day.ts'
 import { isAboveZero, sumOf } from '../amounts.ts'
 import { type CallOptions, isSandbox, mayUse } from '../client.ts'
-import { dueBatches } from '../due-batches.ts'
+import { dueBatches, isPayable } from '../due-batches.ts'
+import { isOverdue } from '../matters.ts'
 import { Call } from '../parts/call.tsx'
 import { chosen, chosenDay, serviceDay } from '../parts/field.tsx'
 import { listScreen } from '../parts/list.tsx'
@@ -142,8 +143,8 @@ const Points = ({ result, open, banks }: DayResult) => (
 const Payable = () => {
   const pending = { status: 'pending', limit: '1000' } as const
   const batches = useOperator('settlement', 'list', pending, { entities: ['batch'] })
-  const payable = batches.data?.filter(({ net, payable_on }) => isAboveZero(net) && payable_on)
-  const days = payable && [...Map.groupBy(payable, ({ payable_on }) => payable_on ?? '')]
+  const payable = batches.data?.filter(isPayable)
+  const days = payable && [...Map.groupBy(payable, ({ payable_on }) => payable_on)]
   const rows = days?.map(([day, due]) => {
     return { day, count: due.length, net: sumOf(due.map(({ net }) => net)) }
   })
@@ -155,7 +156,7 @@ const Payable = () => {
       columns={{
         'Payable on': ({ day }) => (
           <>
-            {dayText(day)} {day < serviceDay() && <Mark tone="bad">overdue</Mark>}
+            {dayText(day)} {isOverdue(day) && <Mark tone="bad">overdue</Mark>}
           </>
         ),
         ...named('count as Batches', 'net as Net (GHS)'),
