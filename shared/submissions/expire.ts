@@ -7,20 +7,23 @@ import { applyOutcome, type BankOutcome } from '../domain/debits/submission.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import { Refusal } from '../domain/refusal.ts'
+import { secondsAfter } from '../domain/time.ts'
 import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
 import { connectionConfig } from '../store/banks/connector-settings.ts'
 import { findExceptions } from '../store/debits/exceptions.ts'
+import { followOpen } from '../store/debits/open-debits.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { findRestore } from '../store/operator/restores.ts'
 
 const QUERY_SECONDS = 5
+const HELD_SECONDS = 60
 
 /**
  * Fails a debit whose deadline has passed (docs/api.md#timeouts), unless the bank reports an outcome
  * when queried once: its report may have been lost. A completion of a debit that another worker has
- * failed is a late one. After a restore, leaves the debits of a held provider unchanged: the bank may
+ * failed is a late one. After a restore, leaves the debits of a held provider to the sweep: the bank may
  * have reported an outcome that the restore lost.
  */
 export const expire = (debit: Debit, phase: Phase, cause: Cause, runtime: QueryRuntime) =>
@@ -36,7 +39,11 @@ const expireUnless = async (
   runtime: QueryRuntime,
 ): Promise<Debit | Refusal> => {
   const restore = await findRestore()
-  if (isHeldBy(restore, debit.facts.provider)) return debit
+  if (isHeldBy(restore, debit.facts.provider)) {
+    // No timer fires again after the release.
+    await followOpen(debit, () => secondsAfter(cause.at, HELD_SECONDS))
+    return debit
+  }
   const outcome = await query()
   const entry = { ...cause, generation: restore?.generation }
   const ofBank = { ...entry, by: `bank:${debit.facts.bank.identifier}` }

@@ -254,6 +254,19 @@ test('the timeout of a debit that a restore held for hours is sent again soon if
   expect(timedOut(await run(inSeconds(120)))).toEqual([reference])
 })
 
+test('a timeout that fires during a restore leaves its debit to the sweep, which may have passed it', async () => {
+  const debit = pendingDebit({}, inSeconds(-660))
+  insert(JSON.parse(JSON.stringify(toDebitItem(debit))))
+  await putSweepProgress({ until: inSeconds(-150), behind: new Map() })
+  await storeRestore(2)
+  const { reference } = debit.facts
+  const body = { reference, phase: 'processing' } as const
+  await take(expireDebit(still({ now: () => NOON })), 'expiries', body)
+  expect(timedOut(await run(inSeconds(120)))).toEqual([])
+  await storeRestore(2, { releasedAt: inSeconds(130) })
+  expect(timedOut(await run(inSeconds(180)))).toEqual([reference])
+})
+
 test.each([
   ['whose delivery cannot be written is in the next sweep, too', true, -200],
   ['is swept once', false, -150],
