@@ -22,13 +22,14 @@ import * as records from './records.ts'
 import { type Check, rules } from './rules.ts'
 import * as seals from './seals.ts'
 import * as settings from './settings.ts'
+import * as settlementReads from './settlement-reads.ts'
 import * as sweeps from './sweeps.ts'
 import * as tenancy from './tenancy.ts'
 
 const parts = [
   ...[attempts, bankPosts, bankReports, banks, batches, books, debits, decisions, deliveries],
   ...[erasures, events, ledger, limits, metrics, net, operations, outcomes, payouts, records],
-  ...[seals, settings, sweeps, tenancy],
+  ...[seals, settings, settlementReads, sweeps, tenancy],
 ]
 
 const rows = parts.flatMap(({ checks }) => Object.entries(checks))

@@ -96,50 +96,50 @@ export const readOf = (debit: DebitHistory, n: number) => {
   return { ...read, response: { uuid, status, ...times, ...reasons } }
 }
 
-const scheduleOf = (schedule: RawBatch['feeSchedule']) =>
-  schedule && {
-    basis_points: schedule.basisPoints,
-    fixed: ghs(schedule.fixed),
-    minimum: ghsOrNull(schedule.minimum),
-    maximum: ghsOrNull(schedule.maximum),
-  }
-
-export const settledEventOf = (batch: RawBatch) => {
-  const { id, totals, completedAt } = batch
-  const settlement: Members<typeof batchView> = {
-    id,
+/** What is read of a batch, with amounts as texts or numbers. */
+export const batchOf = (batch: RawBatch, form: (amount: number) => unknown = inGhs) => {
+  const amountOf = (amount: number | null | undefined) => (amount == null ? null : form(amount))
+  const { totals, feeSchedule } = batch
+  return {
+    id: batch.id,
     uuid: batch.uuid,
     provider: batch.provider,
     currency: 'GHS',
     date: batch.date,
-    status: 'completed',
-    count: totals?.count,
-    debits: totals?.debits,
-    gross: ghsOrNull(totals?.gross),
-    fee: ghsOrNull(totals?.fee),
-    adjustments: ghsOrNull(totals?.adjustments),
-    net: ghsOrNull(totals?.net),
-    fee_schedule: scheduleOf(batch.feeSchedule),
+    status: batch.status,
+    count: totals?.count ?? null,
+    debits: totals?.debits ?? null,
+    gross: amountOf(totals?.gross),
+    fee: amountOf(totals?.fee),
+    adjustments: amountOf(totals?.adjustments),
+    net: amountOf(totals?.net),
+    fee_schedule: feeSchedule && {
+      basis_points: feeSchedule.basisPoints,
+      fixed: form(feeSchedule.fixed),
+      minimum: amountOf(feeSchedule.minimum),
+      maximum: amountOf(feeSchedule.maximum),
+    },
     created_at: batch.createdAt,
     sealed_at: batch.sealedAt,
-    payable_on: batch.payOn,
+    payable_on: batch.sealedAt && batch.payOn,
     processed_at: batch.processedAt,
-    completed_at: completedAt,
+    completed_at: batch.completedAt,
     failed_at: batch.failedAt,
     failure: batch.failure,
     bank_reference: batch.bankReference,
-    paid: ghsOrNull(batch.paid),
+    paid: amountOf(batch.paid),
     made_good_by: batch.offsetBy,
-  }
-  return {
-    event: 'settlement.completed',
-    event_id: `evt_${eventNumber(id, SETTLED, batch.completedGeneration)}`,
-    timestamp: completedAt,
-    api_version: 'v1',
-    sequence: 0,
-    data: { settlement },
-  }
+  } satisfies Members<typeof batchView>
 }
+
+export const settledEventOf = (batch: RawBatch) => ({
+  event: 'settlement.completed',
+  event_id: `evt_${eventNumber(batch.id, SETTLED, batch.completedGeneration)}`,
+  timestamp: batch.completedAt,
+  api_version: 'v1',
+  sequence: 0,
+  data: { settlement: { ...batchOf(batch, ghs), status: 'completed' } },
+})
 
 const differingIn = (name: string, actual: unknown, expected: unknown): string | undefined => {
   const isObject = typeof expected === 'object' && expected !== null

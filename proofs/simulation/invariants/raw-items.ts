@@ -161,12 +161,19 @@ export const ownerIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1)
 /** The lines of one transaction: rows of JSON, one per line of text. */
 export type RawChunk = Item & { debits?: string; adjustments?: string }
 
-export type RawLine = { type: string; reference: string; fee: number }
+export type RawLine = { type: string; reference: string; gross: number; fee: number } & {
+  partnerReference: string
+  bankReference: string | null
+  completedAt: number
+}
 
 export const linesIn = ({ debits = '', adjustments = '' }: RawChunk): RawLine[] =>
   Object.entries({ debit: debits, adjustment: adjustments }).flatMap(([type, text]) =>
     text.split('\n').flatMap((row): RawLine[] => {
-      const [reference, , , , , , fee] = row ? JSON.parse(row) : []
-      return reference ? [{ type, reference, fee }] : []
+      const [reference, partnerReference, bankReference, , completedAt, gross, fee] = row
+        ? JSON.parse(row)
+        : []
+      const members = { type, reference, partnerReference, bankReference, completedAt, gross, fee }
+      return reference ? [members] : []
     }),
   )

@@ -73,6 +73,7 @@ export const rules = {
   72: 'after a restore, the money of a provider waits for its release',
   73: 'a function replies after its work, and reports what SQS refused',
   74: 'calls of operators leave their records, and no personal text',
+  75: 'replies, reports and statements show the sums and lines of batches',
 } as const
 
 /** @param about a reference, uuid or key */

@@ -130,9 +130,14 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
         page = (await api.ask({ name, caller, query }))?.reply?.body as Page | undefined
       } while (page?.meta.has_more)
     }
-    for (const path of page?.data?.map((batch) => ({ id: batch.id })) ?? [])
+    for (const path of page?.data?.map((batch) => ({ id: batch.id })) ?? []) {
       for (const reader of [id, other.id])
         await api.ask({ name: 'get-settlement', caller: { ...caller, id: reader }, path })
+      await api.ask({ name: 'get-settlement-report', caller, path, query: { format: 'json' } })
+    }
+    const month = dayOf(api.now()).slice(0, 7)
+    const query = { format: 'json' }
+    await api.ask({ name: 'get-monthly-statement', caller, path: { month }, query })
   }
   for (const [noun = '', owner] of lists.map((list) => list.split(' '))) {
     for (const { id } of owner ? simulatedProviders : [{ id: '' }]) {

@@ -490,6 +490,20 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     operate(run, 'customer', 'import', { bulk: 'B' }, { added: 1 })
     run.items.push({ ...run.items[0], pk: 'BULK#B#0', entity: 'bulk-rows' })
   },
+  '75 a batch is read with another net': (run) => {
+    const isRead = ({ name, reply }: Any) => name === 'get-settlement' && reply.status === 200
+    run.calls.findLast(isRead).reply.body.data.net = '1.00'
+  },
+  '75 a report lacks a line': (run) => {
+    const report = run.reports.find(
+      ({ key, text }: Any) => key.endsWith('.csv') && text.includes('debit,'),
+    )
+    report.text = report.text.replace(/debit,.*\r\n/, '')
+  },
+  '75 a statement has another sum': (run) => {
+    const isStatement = ({ name }: Any) => name === 'get-monthly-statement'
+    call(run, isStatement).reply.body.data.paid = '1.00'
+  },
 }
 
 const completedDelivery = (run: Run) =>
