@@ -18,6 +18,7 @@ import { indexObservations } from './observation-index.ts'
 import * as operations from './operations.ts'
 import * as outcomes from './outcomes.ts'
 import * as payouts from './payouts.ts'
+import * as reads from './reads.ts'
 import * as records from './records.ts'
 import { type Check, rules } from './rules.ts'
 import * as seals from './seals.ts'
@@ -28,8 +29,8 @@ import * as tenancy from './tenancy.ts'
 
 const parts = [
   ...[attempts, bankPosts, bankReports, banks, batches, books, debits, decisions, deliveries],
-  ...[erasures, events, ledger, limits, metrics, net, operations, outcomes, payouts, records],
-  ...[seals, settings, settlementReads, sweeps, tenancy],
+  ...[erasures, events, ledger, limits, metrics, net, operations, outcomes, payouts, reads],
+  ...[records, seals, settings, settlementReads, sweeps, tenancy],
 ]
 
 const rows = parts.flatMap(({ checks }) => Object.entries(checks))

@@ -5,7 +5,6 @@ import type { ApiCall } from '../engine/observations.ts'
 import * as sent from './calls.ts'
 import { eventExpectations, expectations } from './lifecycle.ts'
 import type { DebitHistory } from './observation-index.ts'
-import { differing, readOf } from './payload.ts'
 import { entriesOf, isRefusal, type Kind, kindOf, ownerIn, type RawDebit } from './raw-items.ts'
 import { type Check, type Checks, eachDebit, eachDebitUpdate } from './rules.ts'
 import { dayOf, MINUTE_MS } from './time-and-money.ts'
@@ -53,29 +52,6 @@ const factsStay = eachDebitUpdate(({ before, after }) =>
 )
 
 const createdAt = (debit: DebitHistory | undefined): number => debit?.changes[0]?.at ?? Infinity
-
-/** A provider reads a debit, alone or in a list, as it was after one of its events. */
-const readsShowTheirState: Check = ({ observations: { calls }, debits }, report) => {
-  for (const { name, path, caller, at, reply } of calls.filter(({ name }) => READS.has(name))) {
-    const asked = debits.get(String(path.reference))
-    const isOwn = asked?.item.provider === caller?.id
-    if (isOwn && reply?.status === 404 && createdAt(asked) < at)
-      report(asked?.item.reference ?? '', 'was not found')
-    const { data } = sent.membersOf(reply?.status === 200 ? reply.body : {})
-    for (const row of [data ?? []].flat() as sent.Members[]) {
-      const debit = debits.get(String(row.reference)) ?? asked
-      const n = debit?.entries.findLastIndex(({ type }) => type === row.status) ?? -1
-      const { response, ...facts } = debit && n >= 0 ? readOf(debit, n) : {}
-      const expected = name === 'list-debit-requests' ? facts : { ...facts, response }
-      const names = Object.keys(expected)
-      const shown = Object.fromEntries(names.map((member) => [member, row[member]]))
-      const wrong = differing(shown, expected) ?? (names.length === 0 && 'status')
-      if (wrong) report(String(row.reference), `was read with another ${wrong} by ${name}`)
-    }
-  }
-}
-
-const READS = new Set(['get-debit-request', 'list-debit-requests'])
 
 const OF_A_CHARGE = new Set<Kind>(['debit', 'claim', 'day total'])
 
@@ -245,7 +221,7 @@ const writesNameTheirCause = eachDebit(({ changes }, { callBy, setup }) =>
 )
 
 export const checks: Checks = {
-  1: [itemsStay, factsStay, readsShowTheirState],
+  1: [itemsStay, factsStay],
   2: [rejectedChargesWriteNothing, debitsHaveCharges, claimsHaveDebits],
   3: [replaysMatchCharge],
   5: [debitsAreListed],

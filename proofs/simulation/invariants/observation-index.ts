@@ -47,6 +47,7 @@ export const indexObservations = (observations: Observations) => {
   const batches = keyed(historiesOf('batch'), ({ item }) => item.id)
   const posts = histories.receivedPosts(observations.posts, setup.providers)
   const postsOf = Map.groupBy(posts, ({ reference, n }) => eventKey(reference, n))
+  const deliveries = keyed(deliveriesIn(stored, postsOf), ({ key }) => key)
   return {
     observations,
     setup,
@@ -71,7 +72,8 @@ export const indexObservations = (observations: Observations) => {
     /** The exceptions of failed refunds, by the uuid of the refund. */
     refundFailures: keyed(exceptionsBy.get('failed refund') ?? [], ({ requestId }) => requestId),
     events: keyed(eventsIn(debits.values(), batches.values()), ({ key }) => key),
-    deliveries: keyed(deliveriesIn(stored, postsOf), ({ key }) => key),
+    deliveries,
+    deliveriesOf: Map.groupBy(deliveries.values(), ({ item }) => item.reference),
     /** By provider: its events, as `reference#n`. */
     feeds: feedsIn(stored),
     posts,

@@ -4,7 +4,7 @@ import type { refundView } from '../../../shared/views/refund.ts'
 import type { transactionView } from '../../../shared/views/transaction.ts'
 import { eventExpectations } from './lifecycle.ts'
 import type { DebitHistory } from './observation-index.ts'
-import type { RawBatch } from './raw-items.ts'
+import type { Entry, RawBatch, RawDelivery, RawException } from './raw-items.ts'
 import { debitNumber, derivedUuid, eventNumber, inGhs, SETTLED, uuidOf } from './time-and-money.ts'
 
 /** The expected payloads, computed from raw items. A new member of a view has no value here yet. */
@@ -21,11 +21,15 @@ const ghsOrNull = (amount: number | null | undefined) => (amount == null ? null 
 
 const METHODS: Record<string, string> = { mobile_api: 'mobile_app' }
 
+/** Returns what a part of a history has set. */
+const setBy = (past: readonly Entry[]): Entry['set'] =>
+  Object.assign({}, ...past.map((entry) => entry.set))
+
 export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
   const past = entries.slice(0, n + 1)
   const last = past[n]
   const adds = last && eventExpectations[last.type].adds
-  const set = Object.assign({}, ...past.map((entry) => entry.set))
+  const set = setBy(past)
   const atOf = (type: string) => iso(past.find((entry) => entry.type === type)?.at)
   const layers = [item.metadata, ...past.map((entry) => entry.set.metadata)]
   const metadata = Object.assign({}, ...layers.map((text) => (text ? JSON.parse(text) : {})))
@@ -40,7 +44,7 @@ export const eventOf = ({ item, entries }: DebitHistory, n: number) => {
     currency: 'GHS',
     fee: ghsOrNull(set.fee),
     narration: item.narration,
-    approval_method: METHODS[method] ?? method ?? null,
+    approval_method: METHODS[method ?? ''] ?? method ?? null,
     bank_reference: set.bankReference ?? null,
     error_message: set.errorMessage ?? null,
     created_at: iso(past[0]?.at),
@@ -95,6 +99,55 @@ export const readOf = (debit: DebitHistory, n: number) => {
   const reasons = { bank_reference, approval_method, error_message, error_details }
   return { ...read, response: { uuid, status, ...times, ...reasons } }
 }
+
+/** What its bank reads of a debit. */
+export const bankReadOf = (debit: DebitHistory, n: number) => {
+  const { transaction, metadata } = eventOf(debit, n).data
+  const { accountNumber = null, approvalMethod = null } = setBy(debit.entries.slice(0, n + 1))
+  const customer = { ...(transaction.customer as object), account_number: accountNumber }
+  const id = debitNumber(debit.item.reference)
+  return { ...transaction, id, metadata, customer, approval_method: approvalMethod }
+}
+
+/** What operators read of a debit: no name, and a part of the number. */
+export const operatorReadOf = (debit: DebitHistory, n: number) => {
+  const { response: _, customer: _customer, ...read } = readOf(debit, n)
+  const { provider, bank, phone } = debit.item
+  const { error_details: _details, metadata: _metadata, ...shown } = read
+  const hidden = `${phone.slice(0, 4)}*****${phone.slice(-4)}`
+  return { ...shown, provider, bank: bank.identifier, phone_number: phone && hidden }
+}
+
+export const deliveryReadOf = (delivery: RawDelivery) => ({
+  reference: delivery.reference,
+  event: delivery.event === 'settled' ? 'settlement.completed' : `transaction.${delivery.event}`,
+  event_id: `evt_${eventNumber(delivery.reference, delivery.n, delivery.generation)}`,
+  status: delivery.status,
+  attempt_count: delivery.attemptCount,
+  max_attempts: delivery.attemptsMax,
+  response_code: delivery.last?.responseCode ?? null,
+  response_body: delivery.last?.responseBody ?? null,
+  next_attempt_at: delivery.nextAttemptAt,
+  delivered_at: delivery.deliveredAt,
+  failed_at: delivery.failedAt,
+})
+
+export const exceptionReadOf = (exception: RawException) => ({
+  reference: exception.reference,
+  kind: exception.kind,
+  at: exception.at,
+  provider: exception.provider,
+  bank: exception.bank,
+  amount: inGhs(exception.amount),
+  debit_status: exception.status ?? null,
+  code: exception.code ?? null,
+  report: exception.report,
+  reported_by: exception.by,
+  request_id: exception.requestId,
+  resolved_at: exception.resolvedAt ?? null,
+  resolved_by: exception.resolvedBy ?? null,
+  note: exception.note ?? null,
+})
 
 /** What is read of a batch, with amounts as texts or numbers. */
 export const batchOf = (batch: RawBatch, form: (amount: number) => unknown = inGhs) => {

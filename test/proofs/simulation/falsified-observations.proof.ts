@@ -70,6 +70,14 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const isRead = ({ name, reply }: Any) => name === 'get-debit-request' && reply.status === 200
     call(run, isRead).reply.body.data.customer.account_number = '1041009010'
   },
+  '1 a bank reads a debit with a masked account': (run) => {
+    const { data } = call(run, bankList).reply.body
+    data.transactions[0].customer.account_number = null
+  },
+  '1 a delivery is read with another response': (run) =>
+    Object.assign(listed(run, 'manage-delivery')[0], { response_code: 418 }),
+  '1 an exception is read with another amount': (run) =>
+    Object.assign(listed(run, 'manage-exception')[0], { amount: '1.00' }),
   '8 a timeout has another message': (run) =>
     Object.assign(entry(run, 'expired', 'failed').set, { errorMessage: 'Timeout' }),
   '9 a debit has the day of another charge': (run) => {
@@ -219,6 +227,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '49 a feed lacks an event': (run) => {
     const isRead = ({ name, reply }: Any) => name === 'list-events' && reply.body.data.length > 0
     call(run, isRead).reply.body.data.pop()
+  },
+  '49 a bank reads a part of its sum': (run) => {
+    call(run, bankList).reply.body.data.total_amount = 0.01
   },
   '50 two events of a debit have one sequence': (run) => {
     const post = completedPost(run)
@@ -505,6 +516,13 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     call(run, isStatement).reply.body.data.paid = '1.00'
   },
 }
+
+const bankList = ({ name, reply }: Any) =>
+  name === 'list-debit-transactions' && reply.body.data?.transactions.length > 0
+
+/** Returns the rows of a list that operators read. */
+const listed = (run: Run, name: string) =>
+  call(run, (one: Any) => one.name === name && one.reply.body.result?.length > 0).reply.body.result
 
 const completedDelivery = (run: Run) =>
   itemOf(run, { entity: 'delivery', reference: debit(run, 'settled').reference, n: 3 })
