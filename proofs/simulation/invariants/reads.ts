@@ -43,7 +43,11 @@ const delivery: Expected = (row, call, { deliveriesOf }) =>
 
 const exception: Expected = (row, call, { exceptionChanges }) => {
   const own = exceptionChanges.filter(
-    ({ after }) => after?.reference === row.reference && after?.requestId === row.request_id,
+    ({ after }) =>
+      after?.reference === row.reference &&
+      after?.kind === row.kind &&
+      after?.at === row.at &&
+      after?.requestId === row.request_id,
   )
   return versionsIn(own, call).map(payload.exceptionReadOf)
 }

@@ -4,7 +4,7 @@ import type { ObservationIndex } from './observation-index.ts'
 import { batchOf, differing } from './payload.ts'
 import { linesIn, ownerIn, type RawBatch, type RawLine } from './raw-items.ts'
 import { type Check, type Checks, eachBatch } from './rules.ts'
-import { inGhs, MINUTE_MS } from './time-and-money.ts'
+import { dayOf, inGhs, MINUTE_MS } from './time-and-money.ts'
 
 /** What providers and operators read of batches: replies, reports and monthly statements. */
 
@@ -31,19 +31,23 @@ const finalReads = ({ observations: { calls }, setup }: ObservationIndex) =>
   )
 
 /** A report keeps what its batch was when it was written. */
-const LATER = 'status processed_at completed_at failed_at failure bank_reference paid made_good_by'
+const LATER = new Set(
+  'uuid status processed_at completed_at failed_at failure bank_reference paid made_good_by'.split(
+    ' ',
+  ),
+)
 
 const batchesShowTheirState: Check = (index, report) => {
   for (const { name, reply } of finalReads(index)) {
     for (const row of batchesIn(reply?.body)) {
-      const { item } = index.batches.get(String(row.id)) ?? {}
-      const isReport = name === 'get-settlement-report'
-      const later = isReport ? [...LATER.split(' '), 'uuid'] : []
-      const expected = item ? Object.entries(batchOf(item)) : []
-      const names = expected.filter(([member]) => !later.includes(member))
-      const shown = Object.fromEntries(names.map(([member]) => [member, row[member]]))
-      const wrong = item ? differing(shown, Object.fromEntries(names)) : 'id'
-      if (wrong) report(String(row.id), `was read with another ${wrong} by ${name}`)
+      const batch = index.batches.get(String(row.id))
+      const members = Object.entries(batch ? batchOf(batch.item) : {}).filter(
+        ([member]) => name !== 'get-settlement-report' || !LATER.has(member),
+      )
+      const shown = members.map(([member]) => [member, row[member]])
+      const wrong = differing(Object.fromEntries(shown), Object.fromEntries(members))
+      if (wrong || !batch)
+        report(String(row.id), `was read with another ${wrong ?? 'id'} by ${name}`)
     }
   }
 }
@@ -103,6 +107,7 @@ const reportsHaveTheirLines = eachBatch(({ item }, { observations, setup }) => {
 const SUMS = ['gross', 'fee', 'adjustments', 'net'] as const
 
 const statementsSumTheirBatches: Check = (index, report) => {
+  const current = dayOf(index.setup.endedAt).slice(0, 7)
   for (const { name, caller, path, reply } of finalReads(index)) {
     if (name !== 'get-monthly-statement') continue
     const { data } = membersOf(reply?.body)
@@ -115,8 +120,7 @@ const statementsSumTheirBatches: Check = (index, report) => {
       provider: caller?.id,
       month: path.month,
       currency: 'GHS',
-      // The month of the run has not ended.
-      partial: true,
+      partial: path.month === current || own.some(({ totals }) => totals === null),
       count: sumOf(own, ({ totals }) => totals?.count ?? 0),
       debits: sumOf(own, ({ totals }) => totals?.debits ?? 0),
       ...Object.fromEntries(sums),

@@ -135,9 +135,11 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
         await api.ask({ name: 'get-settlement', caller: { ...caller, id: reader }, path })
       await api.ask({ name: 'get-settlement-report', caller, path, query: { format: 'json' } })
     }
-    const month = dayOf(api.now()).slice(0, 7)
-    const query = { format: 'json' }
-    await api.ask({ name: 'get-monthly-statement', caller, path: { month }, query })
+    const months = [api.now(), api.now() - 4 * DAY_MS].map((at) => dayOf(at).slice(0, 7))
+    for (const month of new Set(months)) {
+      const query = { format: 'json' }
+      await api.ask({ name: 'get-monthly-statement', caller, path: { month }, query })
+    }
   }
   for (const [noun = '', owner] of lists.map((list) => list.split(' '))) {
     for (const { id } of owner ? simulatedProviders : [{ id: '' }]) {
