@@ -12,12 +12,12 @@ type Range = readonly [least: number, most: number]
 /** By `file NAME`; the first pattern that matches decides. A constant that none matches fails a test. */
 export const ranges: readonly (readonly [RegExp, Range?])[] = [
   [/^shared\/reconciliation\/\S+ (?:LIST_PAGE|BATCH_MAX|LINES_AT_ONCE)$/, [4, 12]],
-  [/^shared\/domain\/webhooks\/recovery RECOVERY_PAGE$/, [1, 5]],
   [/^shared\/domain\/providers\/daily-use UNWANTED_LEAST$/, [1, 3]],
   // Time for the first debits of a call.
   [/^shared\/operator\/bulk RUN_MS$/, [60, 120]],
   [/^shared\/operator\/bulk AT_ONCE$/, [1, 1]],
   [/^shared\/operator\/\S+ RUN_MS$/, [200, 900]],
+  [/^shared\/api\/pagination ITEMS_BYTES_MAX$/, [2_000, 8_000]],
   // What callers observe, and what one function does with one request.
   [/^shared\/(?:api|domain|operator|banks|webhooks)\/|^functions\/(?:provider|operator|bank)\//],
   [/^functions\/jobs\/build-batch RUN_MS$/, [50, 500]],
@@ -48,11 +48,12 @@ export const ranges: readonly (readonly [RegExp, Range?])[] = [
 const rangeOf = (name: string): Range | undefined =>
   ranges.find(([pattern]) => pattern.test(name))?.[1]
 
-/** In every run: a world of few debits and days leaves most shards and records of erasures empty. */
+/** In every run: a world of few debits and days leaves most shards and records of erasures empty, and has short recoveries. */
 const sizesOfAll: Readonly<Record<string, number>> = {
   'shared/store/work-index SHARDS': 2,
   'shared/store/work-index SETTLE_SHARDS': 2,
   'shared/operator/erasure-records ERASURE_DAYS': 40,
+  'shared/domain/webhooks/recovery RECOVERY_PAGE': 4,
 }
 
 /** A number at the top of a file. */

@@ -136,6 +136,8 @@ const requestsTakeEffectOnce: Check = ({ operatorCalls, observations, changesBy 
     if (effects.length > 1 && !isMany) report(id, `took effect ${effects.length} times`)
     if (changes && item.decision !== 'granted') report(id, `is ${item.decision}, but ran`)
     if (changes && !request) report(id, 'took effect without a known request')
+    const names = [request?.actor, item.decidedBy].map((name) => String(name).toLowerCase())
+    if (changes && new Set(names).size === 1) report(id, 'was granted by its requester')
     const isOthers = ({ after }: Change) =>
       after?.entity === 'change' &&
       (after.by !== request?.actor || after.approvedBy !== item.decidedBy)

@@ -97,9 +97,10 @@ const ownDebitsAreFound: Check = ({ observations: { calls }, debits }, report) =
 /** Banks read the sum of their customer's debits in the last half hour. */
 const banksReadWholeSums: Check = ({ observations: { calls }, debits }, report) => {
   for (const { name, caller, reply } of calls) {
-    if (name !== 'list-debit-transactions' || reply?.status !== 200) continue
-    const { data } = membersOf(reply.body)
+    const { data } = membersOf(reply?.body)
     const { phone_number: phone, status_filter: status, ...list } = membersOf(data)
+    // Only the first page has them.
+    if (name !== 'list-debit-transactions' || list.total_count === undefined) continue
     const own = [...debits.values()].filter(
       ({ item }) =>
         item.bank.identifier === caller?.id && item.phone === phone && item.status === status,

@@ -60,6 +60,7 @@ const LISTED: Record<string, string> = {
   'list-debit-requests': 'debit',
   'list-events': 'feed-page',
   'list-settlements': 'batch',
+  'list-debit-transactions': 'debit',
   'manage-debit': 'debit',
   'manage-delivery': 'delivery',
   'manage-exception': 'exception',
@@ -67,10 +68,23 @@ const LISTED: Record<string, string> = {
   'manage-approval': 'approval',
 }
 
+/** Banks list the completed debits of one customer. */
+const completedAt = ({ observations, debits }: ObservationIndex, bank: unknown) => {
+  const asked = observations.calls.find(
+    ({ name, reply }) => name === 'list-debit-transactions' && reply?.status === 200,
+  )
+  const { phone_number: phone } = membersOf(membersOf(asked?.reply?.body).data)
+  return [...debits.values()].filter(
+    ({ item }) =>
+      item.bank.identifier === bank && item.phone === phone && item.status === 'completed',
+  )
+}
+
 const countOf = (index: ObservationIndex, name: string, owner: unknown): number => {
   // A message of before a restore can name an event that the restore undid.
   if (name === 'list-events')
     return [...(index.feeds.get(String(owner)) ?? [])].filter((key) => index.events.has(key)).length
+  if (name === 'list-debit-transactions') return completedAt(index, owner).length
   const deliveries = index.deliveries.values().map(({ item }) => item)
   const { items } = index.observations
   const listed =
@@ -85,7 +99,7 @@ const listsAreComplete: Check = (index, report) => {
   const pages = observations.calls.flatMap(({ name, caller, sent, reply, at }) => {
     const { verb = 'list', options } = membersOf(sent)
     const { data, result } = membersOf(reply?.status === 200 ? reply.body : {})
-    const rows: unknown = data ?? result
+    const rows: unknown = membersOf(data).transactions ?? data ?? result
     const owner = caller?.id ?? membersOf(options).provider
     const isRead = name in LISTED && verb === 'list' && at >= from
     return isRead && Array.isArray(rows) ? [{ name, owner, rows }] : []

@@ -9,6 +9,7 @@ import {
   MINUTE_MS,
   midnightAfter,
 } from '../invariants/time-and-money.ts'
+import type { Api, Request } from '../peers/api.ts'
 import { type Operators, resultOf, type Staff } from '../peers/operators.ts'
 import { simulatedProviders } from './fixtures.ts'
 import { newRunbooks } from './runbooks.ts'
@@ -114,6 +115,17 @@ const perPage = {
 /** The lists of operators, of all providers or of one. */
 const lists = ['change', 'approval', 'exception', 'delivery provider', 'debit provider']
 
+/** Reads a list to its end. Returns its last page. */
+const readPages = async ({ query, ...request }: Request, api: Api): Promise<Page | undefined> => {
+  let page: Page | undefined
+  do {
+    const cursor = page?.meta.next_cursor
+    const call = await api.ask({ ...request, query: { ...query, ...(cursor && { cursor }) } })
+    page = call?.reply?.body as Page | undefined
+  } while (page?.meta.has_more)
+  return page
+}
+
 /**
  * Each provider reads its lists page by page, then another one tries to read its batches. An operator
  * reads the lists of operators.
@@ -123,13 +135,8 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
     const caller = { kind: 'provider' as const, id }
     const other = simulatedProviders[(index + 1) % simulatedProviders.length] ?? { id }
     let page: Page | undefined
-    for (const [name, per_page] of Object.entries(perPage) as [keyof typeof perPage, string][]) {
-      page = undefined
-      do {
-        const query = { per_page, ...(page && { cursor: page.meta.next_cursor ?? '' }) }
-        page = (await api.ask({ name, caller, query }))?.reply?.body as Page | undefined
-      } while (page?.meta.has_more)
-    }
+    for (const [name, per_page] of Object.entries(perPage) as [keyof typeof perPage, string][])
+      page = await readPages({ name, caller, query: { per_page } }, api)
     for (const path of page?.data?.map((batch) => ({ id: batch.id })) ?? []) {
       for (const reader of [id, other.id])
         await api.ask({ name: 'get-settlement', caller: { ...caller, id: reader }, path })
@@ -154,7 +161,7 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
   const listed = { phone_number: '+233241234567', status_filter: 'completed' }
   for (const id of bankNames) {
     const caller = { kind: 'bank' as const, id }
-    await api.ask({ name: 'list-debit-transactions', caller, query: listed })
+    await readPages({ name: 'list-debit-transactions', caller, query: listed }, api)
   }
 }
 
