@@ -144,6 +144,7 @@ export const countRareEvents = (observations: Observations): [name: string, time
   for (const [name, isCounted] of Object.entries(calls))
     count(name, observations.calls.filter(isCounted))
   count('customer erased', erasures[0]?.phones)
-  count('customer erased again after a restore', erasures[1]?.phones)
+  const again = erasures[0]?.afterDays === 0 ? erasures[1] : undefined
+  count('customer erased again after a restore', again?.phones)
   return counts
 }

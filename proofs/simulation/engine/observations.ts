@@ -198,6 +198,8 @@ export type Erasure = {
   /** Of a debit, from its last event; those before `at` are due. */
   afterDays: number
   phones: readonly string[]
+  /** Whose erasure had to wait for open work. */
+  refused: readonly string[]
   before: readonly Item[]
   after: readonly Item[]
 }

@@ -10,6 +10,7 @@ import * as decisions from './decisions.ts'
 import * as deliveries from './deliveries.ts'
 import * as erasures from './erasures.ts'
 import * as events from './events.ts'
+import * as figures from './figures.ts'
 import * as ledger from './ledger.ts'
 import * as limits from './limits.ts'
 import * as metrics from './metrics.ts'
@@ -29,7 +30,19 @@ import * as tenancy from './tenancy.ts'
 
 const parts = [
   ...[attempts, bankPosts, bankReports, banks, batches, books, debits, decisions, deliveries],
-  ...[erasures, events, ledger, limits, metrics, net, operations, outcomes, payouts, reads],
+  ...[
+    erasures,
+    events,
+    figures,
+    ledger,
+    limits,
+    metrics,
+    net,
+    operations,
+    outcomes,
+    payouts,
+    reads,
+  ],
   ...[records, seals, settings, settlementReads, sweeps, tenancy],
 ]
 

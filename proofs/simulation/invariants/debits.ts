@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import * as sent from './calls.ts'
 import { eventExpectations, expectations } from './lifecycle.ts'
 import type { DebitHistory } from './observation-index.ts'
-import { entriesOf, isRefusal, type Kind, kindOf, ownerIn, type RawDebit } from './raw-items.ts'
+import {
+  entriesOf,
+  isRefusal,
+  isUnended,
+  type Kind,
+  kindOf,
+  ownerIn,
+  type RawDebit,
+} from './raw-items.ts'
 import { type Check, type Checks, eachDebit, eachDebitUpdate } from './rules.ts'
 import { dayOf, MINUTE_MS } from './time-and-money.ts'
 
@@ -20,24 +27,11 @@ const CHANGING = new Set(
 
 const PERMANENT = 'debit claim batch line exception refund'.split(' ')
 
-/** Whether an item that still has something to follow has an expiry. */
-const mayExpireTooEarly = (item: Item & Partial<RawDebit>): boolean => {
-  const { status, settledIn, adjustedIn } = item
-  const isOpen = ['pending', 'processing'].includes(String(status))
-  const isUnsettled = status === 'completed' && !settledIn
-  const isUnadjusted = status === 'reversed' && settledIn !== undefined && !adjustedIn
-  const unended: Partial<Record<Kind, boolean>> = {
-    debit: isOpen || isUnsettled || isUnadjusted,
-    refund: isOpen,
-    exception: !('resolvedAt' in item),
-  }
-  return item.expiresAt !== undefined && unended[kindOf(item)] === true
-}
-
 const itemsStay: Check = ({ observations, claimChanges }, report) => {
   for (const { after, before } of observations.changes) {
     if (!after && before && PERMANENT.includes(kindOf(before))) report(before.pk, 'was deleted')
-    if (after && mayExpireTooEarly(after)) report(after.pk, 'may expire before it has ended')
+    if (after?.expiresAt !== undefined && isUnended(after))
+      report(after.pk, 'may expire before it has ended')
   }
   for (const { before, after } of claimChanges) {
     const isSame = before?.reference === after?.reference && before?.request === after?.request

@@ -1,6 +1,6 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { Facts } from '../../../shared/domain/debits/debit.ts'
-import { entriesOf, type RawDebit } from './raw-items.ts'
+import { entriesOf, isUnended, type RawDebit } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
 import { DAY_MS, HOUR_MS } from './time-and-money.ts'
 
@@ -101,4 +101,15 @@ const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
   }
 }
 
-export const checks: Checks = { 71: [erasuresKeepFigures] }
+/** Only open work keeps a customer from being erased. */
+const onlyOpenWorkWaits: Check = ({ observations: { erasures } }, report) => {
+  for (const { refused, before } of erasures.slice(0, 1)) {
+    const unended = new Set(before.filter(isUnended).map(({ pk }) => pk))
+    for (const phone of refused) {
+      const isOpen = before.some((item) => item.phone === phone && unended.has(item.pk))
+      if (!isOpen) report(phone, 'was not erased, but has no open work')
+    }
+  }
+}
+
+export const checks: Checks = { 71: [erasuresKeepFigures, onlyOpenWorkWaits] }

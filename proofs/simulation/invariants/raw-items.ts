@@ -113,6 +113,20 @@ export const kindOf = ({ entity, pk, sk }: Item): Kind => {
   return sk.startsWith('DAY#') && !pk.startsWith('WINDOW#') ? 'day total' : 'another'
 }
 
+/** Whether a debit, refund or exception has something to follow. */
+export const isUnended = (item: Item): boolean => {
+  const { status, settledIn, adjustedIn } = item as Item & Partial<RawDebit>
+  const isOpen = status === 'pending' || status === 'processing'
+  const isUnsettled = status === 'completed' && !settledIn
+  const isUnadjusted = status === 'reversed' && settledIn !== undefined && !adjustedIn
+  const unended: Partial<Record<Kind, boolean>> = {
+    debit: isOpen || isUnsettled || isUnadjusted,
+    refund: isOpen,
+    exception: !('resolvedAt' in item),
+  }
+  return unended[kindOf(item)] === true
+}
+
 export type ChangeOf<T extends Item> = Omit<Change, 'before' | 'after'> & {
   before: T | undefined
   after: T | undefined

@@ -89,7 +89,8 @@ export const newRestore = ({ api, operators, clients, stage, restoreTable }: Dep
 /** In some runs, the sweep erases the youngest debits after the request. */
 export const eraseAfterDays = ({ seed }: Scenario): number => (seed % 2) * 3
 
-const SWEPT_MS = 40 * HOUR_MS
+/** The sweep erases each debit on its day, so that they are checked at several times. */
+const SWEPT_MS = [10, 20, 30, 40].map((hours) => hours * HOUR_MS)
 
 /** Another operator may deny a request. */
 const REQUESTS_MAX = 9
@@ -116,16 +117,22 @@ export const eraseCustomers = async (
   const [before, since] = [items(), api.now()]
   await api.sleep(1)
   const phones: string[] = []
+  const refused: string[] = []
   for (const phone of new Set(scenario.scripts.map((script) => script.phone))) {
     const done = await request('customer', 'erase', { phone, reason: 'Request' })
     if (isDone(done)) phones.push(phone)
+    else if (done) refused.push(phone)
   }
-  const note = () => erasures.push({ at: api.now(), afterDays, phones, before, after: items() })
-  if (afterDays > 0) await api.until(scenario.endAt + SWEPT_MS)
-  note()
+  const note = () =>
+    erasures.push({ at: api.now(), afterDays, phones, refused, before, after: items() })
+  for (const time of afterDays > 0 ? SWEPT_MS : [0]) {
+    await api.until(scenario.endAt + time)
+    note()
+  }
   if (afterDays > 0) return
   restoreTable(since)
   const options = { since: new Date(since).toISOString() }
-  const { refused, next } = resultOf(await request('customer', 'repeat-erasures', options)) ?? {}
-  if (refused?.length === 0 && next === null) note()
+  const { refused: unlike, next } =
+    resultOf(await request('customer', 'repeat-erasures', options)) ?? {}
+  if (unlike?.length === 0 && next === null) note()
 }
