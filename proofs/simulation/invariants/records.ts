@@ -104,4 +104,26 @@ const requestsEnd: Check = ({ observations: { items }, operatorCalls }, report) 
   }
 }
 
-export const checks: Checks = { 74: [changesAreRecorded, readsAreRecorded, requestsEnd] }
+/** A note closes each exception of its kind, or of all kinds, that was open when the call began. */
+const notesCloseExceptions: Check = ({ decisions, exceptionChanges }, report) => {
+  const changesOf = Map.groupBy(exceptionChanges, ({ after, before }) =>
+    String((after ?? before)?.reference),
+  )
+  for (const { verb, call, options } of decisions) {
+    const { at, reply } = call
+    if (verb !== 'resolve' || reply?.status !== 200 || !options.reference) continue
+    const own = Map.groupBy(changesOf.get(options.reference) ?? [], ({ after }) => after?.sk)
+    for (const changes of own.values()) {
+      const [first] = changes
+      const isMeant = [undefined, first?.after?.kind].includes(options.kind as never)
+      const last = changes.findLast((change) => change.at <= reply.at)?.after
+      if (isMeant && first && first.at < at && last && !last.resolvedAt)
+        report(options.reference, `has an open ${last.kind} after a note`)
+    }
+  }
+}
+
+export const checks: Checks = {
+  56: [notesCloseExceptions],
+  74: [changesAreRecorded, readsAreRecorded, requestsEnd],
+}

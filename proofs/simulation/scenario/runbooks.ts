@@ -81,6 +81,9 @@ const daily: readonly { list: Call; act: (row: Row, random: Random) => Call | un
 
 type Row = Record<string, string>
 
+/** The share of notes that name a kind of exceptions; the others are about all of a debit. */
+const KIND_SHARE = 0.7
+
 /** The time of a few calls. */
 const AT_ONCE_MS = 60
 
@@ -115,7 +118,7 @@ const newFollower = (deps: Staff) => {
   const perform = async (act: string, one: Case, operator: string): Promise<boolean> => {
     const [noun, verb, options] = calls[act] ?? []
     if (noun && verb) {
-      const kind = act === 'note' ? { kind: one.kind } : {}
+      const kind = act === 'note' && random.happens(KIND_SHARE) ? { kind: one.kind } : {}
       const named = { reference: one.reference, ...kind, ...options }
       return isDone(await operate(noun, verb, named, { operator }))
     }
