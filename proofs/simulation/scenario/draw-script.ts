@@ -48,6 +48,11 @@ const drawReports = (random: Random, malformedShare: number): script.ScriptedRep
     const afterSeconds = random.pick([0, soon, soon, random.between(299, 303)])
     return { afterSeconds, by: 'callback', status: 'approved' }
   }
+  /** Around a timeout, or while it fires: within the second after it. */
+  const about = (seconds: number): number =>
+    random.happens(0.5)
+      ? random.between(seconds - 10, seconds + 10)
+      : seconds + random.between(0, 1_200) / SECOND_MS
   const usual = () => [end(soon, outcome)]
   const cases: readonly (() => script.ScriptedReport[])[] = [
     usual,
@@ -60,9 +65,8 @@ const drawReports = (random: Random, malformedShare: number): script.ScriptedRep
       end(soon + random.between(0, random.pick([2, 20])), 'failed'),
     ],
     () => [end(soon, outcome), end(soon + random.between(0, 200), outcome)],
-    // Around the approval timeout and the processing timeout.
-    () => [end(random.between(290, 310), outcome)],
-    () => [end(random.between(590, 610), outcome)],
+    () => [end(about(300), outcome)],
+    () => [end(about(600), outcome)],
     () => [end(random.between(700, 1_500), 'completed')],
     () => [end(0, outcome)],
     () => [{ ...end(soon, outcome), flaw: 'lost' }],
