@@ -69,6 +69,7 @@ export const faults = {
   'receiver asks for time': fault(0.04, 'a receiver returns 408, or 429 with Retry-After'),
   'receiver refuses for good': fault(0.03, 'a receiver returns 4xx, 3xx or 501'),
   'receiver refuses a type': fault(1, 'a receiver returns 400 or 500 to events of one type', 0.2),
+  'receiver gone': fault(1, 'a receiver returns 410 until the faults end', 0.12),
   'receiver unknown': fault(0.02, 'a host has no address or no valid certificate'),
   'receiver flaps': fault(0.25, 'a receiver is down for some minutes'),
   'table outage': fault(1, 'DynamoDB rejects every call for up to ten minutes', 0.05),

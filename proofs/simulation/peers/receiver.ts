@@ -56,6 +56,7 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
 
   const [refused, refusal] = [random.pick(TYPES), random.pick([400, 500])]
   const conducts = conductsOf(random)
+  const mayBeGone = random.happens(0.4)
 
   const conduct = (type: unknown): Conduct => {
     const soon = random.between(20, 400)
@@ -63,6 +64,7 @@ export const newReceiver = ({ clock, random, faults, posts, downs, answers }: De
     if (next !== undefined) return next === 0 ? SILENCE : { after: soon, answer: answer(next) }
     if (type === refused && faults.strikes('receiver refuses a type'))
       return { after: soon, answer: answer(refusal) }
+    if (mayBeGone && faults.strikes('receiver gone')) return { after: soon, answer: answer(410) }
     if (isDown()) {
       faults.hit('receiver flaps')
       return { after: soon, answer: answer(503) }

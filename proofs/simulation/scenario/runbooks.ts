@@ -72,6 +72,7 @@ const daily: readonly { list: Call; act: (row: Row, random: Random) => Call | un
     list: ['webhook', 'list', {}],
     act: ({ provider = '', health, failing_since: since }, random) => {
       if (health === 'healthy') return undefined
+      if (health === 'disabled' && random.happens(0.7)) return ['webhook', 'enable', { provider }]
       return since && random.happens(0.5)
         ? ['delivery', 'recover', { provider, since }]
         : ['webhook', 'ping', { provider }]
@@ -80,9 +81,6 @@ const daily: readonly { list: Call; act: (row: Row, random: Random) => Call | un
 ]
 
 type Row = Record<string, string>
-
-/** The share of notes that name a kind of exceptions; the others are about all of a debit. */
-const KIND_SHARE = 0.7
 
 /** The time of a few calls. */
 const AT_ONCE_MS = 60
@@ -118,7 +116,7 @@ const newFollower = (deps: Staff) => {
   const perform = async (act: string, one: Case, operator: string): Promise<boolean> => {
     const [noun, verb, options] = calls[act] ?? []
     if (noun && verb) {
-      const kind = act === 'note' && random.happens(KIND_SHARE) ? { kind: one.kind } : {}
+      const kind = act === 'note' ? { kind: one.kind } : {}
       const named = { reference: one.reference, ...kind, ...options }
       return isDone(await operate(noun, verb, named, { operator }))
     }
