@@ -103,12 +103,11 @@ const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
 
 /** Only open work keeps a customer from being erased. */
 const onlyOpenWorkWaits: Check = ({ observations: { erasures } }, report) => {
-  for (const { refused, before } of erasures.slice(0, 1)) {
-    const unended = new Set(before.filter(isUnended).map(({ pk }) => pk))
-    for (const phone of refused) {
-      const isOpen = before.some((item) => item.phone === phone && unended.has(item.pk))
-      if (!isOpen) report(phone, 'was not erased, but has no open work')
-    }
+  const [{ refused, before } = { refused: [], before: [] }] = erasures
+  const unended = new Set(before.filter(isUnended).map(({ pk }) => pk))
+  for (const phone of refused) {
+    const isOpen = before.some((item) => item.phone === phone && unended.has(item.pk))
+    if (!isOpen) report(phone, 'was not erased, but has no open work')
   }
 }
 

@@ -80,6 +80,15 @@ const eventsAreInFeeds = eachEvent(({ key, provider }, { feeds }) =>
   feeds.get(provider)?.has(key) ? undefined : `is not in the feed of ${provider}`,
 )
 
+/** The next page of a feed continues the number of the newest one. */
+const newestPagesStay: Check = ({ observations }, report) => {
+  const pages = observations.items.filter(({ entity }) => entity === 'feed-page')
+  for (const [feed, own] of Map.groupBy(pages, ({ pk }) => pk)) {
+    const newest = own.toSorted((one, other) => one.sk.localeCompare(other.sk)).at(-1)
+    if (newest?.expiresAt !== undefined) report(feed, 'has a newest page that expires')
+  }
+}
+
 const publishedEventsHappened: Check = ({ events, feeds, deliveries }, report) => {
   for (const [provider, feed] of feeds) {
     for (const key of feed)
@@ -218,7 +227,7 @@ const publishedAmountsAreExact: Check = ({ posts, debits, observations }, report
 
 export const checks: Checks = {
   13: [eventIdsAreStable, attemptsAreRecorded],
-  14: [eventsAreInFeeds, publishedEventsHappened, payloadsShowTheirState],
+  14: [eventsAreInFeeds, newestPagesStay, publishedEventsHappened, payloadsShowTheirState],
   18: [postsAreSigned],
   19: [postsReachOwner],
   30: [publishedAmountsAreExact],

@@ -102,6 +102,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const page = itemsOf(run, { entity: 'feed-page' }).at(-1)
     append(run, page, { entries: [...page.entries, page.entries[0]] })
   },
+  '14 the newest page of a feed expires': (run) => {
+    for (const page of itemsOf(run, { entity: 'feed-page' })) page.expiresAt = 1
+  },
   '15 a delivery never ends': (run) => Object.assign(completedDelivery(run), { status: 'failed' }),
   '15 a redelivery makes nothing due': (run) => {
     const { reference } = debit(run, 'settled')
@@ -450,12 +453,12 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     erasures.at(-1).after[0].note = erasures[0].phones[0]
   },
   '71 an erased debit has its narration': ({ erasures }) => {
-    const [{ after, before, phones }] = erasures
+    const { after, before, phones } = erasures.at(-1)
     const { pk } = before.find(({ phone }: Item) => phones.includes(phone))
     after.find((item: Item) => item.pk === pk).narration = 'Rent'
   },
   '71 an item of an erased debit has a text': ({ erasures }) => {
-    const [{ after, before, phones }] = erasures
+    const { after, before, phones } = erasures.at(-1)
     const { pk } = before.find(({ phone }: Item) => phones.includes(phone))
     for (const items of [before, after])
       items.find((item: Item) => item.pk === pk).failure = 'Ama died'
@@ -491,6 +494,12 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const isJob = ({ name, isFinished }: Any) => isFinished && name === 'submit-to-bank'
     const job = [...invocations.values()].find(isJob)
     job.refused = ['{}']
+  },
+  '63 a night counts too few open exceptions': ({ measurements }) => {
+    for (const one of measurements) if (one.name === 'OpenExceptions') one.value = -1
+  },
+  '71 an erasure waits without a reason': ({ erasures }) => {
+    erasures[0].refused = ['+233200000000']
   },
   '74 a change by an operator has no record': (run) =>
     Object.assign(changeBy(run, 'funding').after, { entity: 'x' }),
