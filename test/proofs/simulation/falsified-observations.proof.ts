@@ -455,7 +455,8 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '71 an erased debit has its narration': ({ erasures }) => {
     const { after, before, phones } = erasures.at(-1)
     const { pk } = before.find(({ phone }: Item) => phones.includes(phone))
-    after.find((item: Item) => item.pk === pk).narration = 'Rent'
+    const isDebit = (item: Item) => item.pk === pk && item.entity === 'debit'
+    after.find(isDebit).narration = 'Rent'
   },
   '71 an item of an erased debit has a text': ({ erasures }) => {
     const { after, before, phones } = erasures.at(-1)
