@@ -226,7 +226,9 @@ const workIsPrompt: Check = (index, report) => {
     const hooks = timeline.during('webhook', provider, writtenAt - MINUTE_MS, writtenAt + MINUTE_MS)
     const postedAt = postsOf.get(key)?.[0]?.post.at
     const isSilent = postedAt && silences.some(isNear(writtenAt, postedAt))
-    if (hooks.length > 1 || !hooks.every((hook) => isSubscribed(hook, type)) || isSilent) continue
+    // The events of a disabled webhook wait for a recovery.
+    const isHeld = isSilent || index.disabled.has(provider)
+    if (hooks.length > 1 || !hooks.every((hook) => isSubscribed(hook, type)) || isHeld) continue
     check(`the webhook of ${key}`, writtenAt, POSTED_MS, postedAt)
   }
 }
