@@ -19,6 +19,7 @@ import { useReceiver } from '../support/receiver.ts'
 import { granted } from '../support/refused.ts'
 import { deliveriesPath, redeliverPath, SILENT } from '../support/requests.ts'
 import { type Shown, testInProcess, useService } from '../support/running-service.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 
 /** The restore record: generations and held payouts. */
 
@@ -145,6 +146,16 @@ test('a restore needs a later generation when the table has lost the record of t
   const lost = { generation: 1, highest_generation: 2 }
   expect(await service.call('restore', 'show')).toMatchObject(lost)
   expect(await begin('3')).toMatchObject({ generation: 3 })
+})
+
+testInProcess('a restore that ends between the bucket and the table is begun again', async () => {
+  const restoreCalls = aroundTableCalls((name, next) =>
+    name === 'TransactWrite' ? Promise.reject(new Error('interrupted')) : next(),
+  )
+  await expect(begin('4')).rejects.toThrow()
+  restoreCalls()
+  expect(await readGeneration()).toEqual({ generation: 4, isInTable: false })
+  expect(await begin('4')).toMatchObject({ generation: 4 })
 })
 
 test('a restore can be retried when a step failed, and repairs the number in the bucket', async () => {
