@@ -21,7 +21,8 @@ const accountOf = ({ provider, random }: Drawn) => ({
   provider,
   'settlement-bank': random.pick(HTTP_BANKS),
   'settlement-account': String(2_000_000_000 + random.below(900_000_000)),
-  'settlement-name': `${provider} ${random.below(100)}`,
+  // Often only the number is another one.
+  'settlement-name': `${provider} ${random.pick(['Ltd', 'Ltd', 'Plc'])}`,
 })
 
 /** Names every part, so that the value follows from one call. */
