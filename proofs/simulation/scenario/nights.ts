@@ -158,7 +158,7 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
       } while (cursor)
     }
   }
-  const listed = { phone_number: '+233241234567', status_filter: 'completed' }
+  const listed = { phone_number: '+233241234567', status_filter: 'completed', per_page: '5' }
   for (const id of bankNames) {
     const caller = { kind: 'bank' as const, id }
     await readPages({ name: 'list-debit-transactions', caller, query: listed }, api)
