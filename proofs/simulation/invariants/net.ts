@@ -131,8 +131,13 @@ const LASTING: Names = new Set([
 /** The work of all waits while functions cannot open a secret, also from a cache. */
 const OF_ALL: Names = new Set(['key store outage', 'sealing key missing'] as const)
 
-/** Faults that only repeat, divide or slow work. A late copy of a message blocks its group in a FIFO queue. */
+/**
+ * Faults that only repeat, divide or slow work, and responses of receivers. A late copy of a message blocks its
+ * group in a FIFO queue.
+ */
 const HARMLESS: Names = new Set([
+  ...(['receiver gone', 'receiver answers 5xx', 'receiver asks for time'] as const),
+  ...(['receiver refuses for good', 'receiver refuses a type'] as const),
   ...(['page cut short', 'read in part', 'slow settlement'] as const),
   ...(['record twice', 'timer twice', 'bank pays late'] as const),
 ])
