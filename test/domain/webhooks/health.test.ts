@@ -104,5 +104,6 @@ test('a changed webhook is healthy except for its undelivered events', () => {
   expect(renewed({ ...recovered, ...slow })).toEqual({})
   // So that it is not disabled again at its next failure.
   for (const health of [exhausted, disabled]) expect(renewed(health)).toEqual(changed)
+  expect(renewed({ ...gone, disabledAt: FIVE_DAYS })).toEqual({ exhaustedSince: FIRST })
   for (const health of [healthy, recovered]) expect(renewed(health)).toBe(health)
 })
