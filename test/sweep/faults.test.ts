@@ -8,7 +8,7 @@ import { answerCalls, perform } from '../../sandbox/aws/sdk.ts'
 import type { Table } from '../../sandbox/aws/table/table.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
-import { secondsAfter } from '../../shared/domain/time.ts'
+import { dayOf, secondsAfter } from '../../shared/domain/time.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -21,6 +21,7 @@ import {
 } from '../../shared/store/sweep-progress.ts'
 import { type Item, read, tableName } from '../../shared/store/table.ts'
 import { dueAt } from '../../shared/store/work-index.ts'
+import { repairDay } from '../../shared/sweep/day.ts'
 import { gathered, type Sent, take, useQueues } from '../settlement/messages-sent.ts'
 import { batch } from '../settlement/report/one-batch.ts'
 import {
@@ -34,6 +35,7 @@ import {
   still,
   webhook,
 } from '../support/examples.ts'
+import { listNewest } from '../support/newest-events.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted } from '../support/refused.ts'
 import { storeBank, storeProvider, storeRestore, storeWebhook } from '../support/settings.ts'
@@ -252,6 +254,18 @@ test('the timeout of a debit that a restore held for hours is sent again soon if
   await storeRestore(2, { releasedAt: inSeconds(50) })
   expect(timedOut(await run(inSeconds(60)))).toEqual([reference])
   expect(timedOut(await run(inSeconds(120)))).toEqual([reference])
+})
+
+test('the repair of a day publishes an event that a clock behind dated on the day before', async () => {
+  await storeWebhook(demoProvider.id, webhook)
+  const midnight = new Date('2026-11-21T00:00:00.500Z')
+  const processing = bankMove('processing', { at: secondsAfter(midnight, -2) })
+  const debit = granted(processing(pendingDebit({}, midnight)))
+  insert(JSON.parse(JSON.stringify(toDebitItem(debit))))
+  const now = () => NOON
+  await gathered(() => repairDay(demoProvider.id, dayOf(midnight), { now }, () => false))
+  const published = await listNewest(demoProvider.id, 10)
+  expect(published.map(({ n }) => n).sort()).toEqual([0, 1, 2])
 })
 
 test('a timeout that fires during a restore leaves its debit to the sweep, which may have passed it', async () => {
