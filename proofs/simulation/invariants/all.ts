@@ -30,20 +30,8 @@ import * as tenancy from './tenancy.ts'
 
 const parts = [
   ...[attempts, bankPosts, bankReports, banks, batches, books, debits, decisions, deliveries],
-  ...[
-    erasures,
-    events,
-    figures,
-    ledger,
-    limits,
-    metrics,
-    net,
-    operations,
-    outcomes,
-    payouts,
-    reads,
-  ],
-  ...[records, seals, settings, settlementReads, sweeps, tenancy],
+  ...[erasures, events, figures, ledger, limits, metrics, net, operations, outcomes, payouts],
+  ...[reads, records, seals, settings, settlementReads, sweeps, tenancy],
 ]
 
 const rows = parts.flatMap(({ checks }) => Object.entries(checks))

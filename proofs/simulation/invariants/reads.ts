@@ -3,7 +3,7 @@ import { type Members, membersOf } from './calls.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import * as payload from './payload.ts'
 import type { Check, Checks } from './rules.ts'
-import { inGhs, MINUTE_MS } from './time-and-money.ts'
+import { MINUTE_MS } from './time-and-money.ts'
 
 /** What callers read of debits, deliveries and exceptions is what the table has. */
 
@@ -94,25 +94,4 @@ const ownDebitsAreFound: Check = ({ observations: { calls }, debits }, report) =
   }
 }
 
-/** Banks read the sum of their customer's debits in the last half hour. */
-const banksReadWholeSums: Check = ({ observations: { calls }, debits }, report) => {
-  for (const { name, caller, reply } of calls) {
-    const { data } = membersOf(reply?.body)
-    const { phone_number: phone, status_filter: status, ...list } = membersOf(data)
-    // Only the first page has them.
-    if (name !== 'list-debit-transactions' || list.total_count === undefined) continue
-    const own = [...debits.values()].filter(
-      ({ item }) =>
-        item.bank.identifier === caller?.id && item.phone === phone && item.status === status,
-    )
-    const sum = inGhs(own.reduce((total, { item }) => total + item.amount, 0))
-    const isWhole = list.total_count === own.length && list.total_amount === Number(sum)
-    if (!isWhole)
-      report(`${caller?.id} ${phone}`, `has ${list.total_count} debits, not ${own.length}`)
-  }
-}
-
-export const checks: Checks = {
-  1: [readsShowTheirState, ownDebitsAreFound],
-  49: [banksReadWholeSums],
-}
+export const checks: Checks = { 1: [readsShowTheirState, ownDebitsAreFound] }

@@ -1,8 +1,8 @@
 import type { ApiCall } from '../engine/observations.ts'
-import { isAccepted, membersOf } from './calls.ts'
+import { isAccepted, type Members, membersOf } from './calls.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import type { Check, Checks } from './rules.ts'
-import { debitNumber, MINUTE_MS } from './time-and-money.ts'
+import { debitNumber, inGhs, MINUTE_MS } from './time-and-money.ts'
 
 /** Providers and banks see all of their own objects and no others. */
 
@@ -68,23 +68,40 @@ const LISTED: Record<string, string> = {
   'manage-approval': 'approval',
 }
 
-/** Banks list the completed debits of one customer. */
-const completedAt = ({ observations, debits }: ObservationIndex, bank: unknown) => {
-  const asked = observations.calls.find(
-    ({ name, reply }) => name === 'list-debit-transactions' && reply?.status === 200,
-  )
-  const { phone_number: phone } = membersOf(membersOf(asked?.reply?.body).data)
-  return [...debits.values()].filter(
+/** Returns the debits of a bank's list, which names its customer and status. */
+const inListOf = ({ debits }: ObservationIndex, bank: unknown, list: Members) =>
+  [...debits.values()].filter(
     ({ item }) =>
-      item.bank.identifier === bank && item.phone === phone && item.status === 'completed',
+      item.bank.identifier === bank &&
+      item.phone === list.phone_number &&
+      item.status === list.status_filter,
   )
+
+const bankListsIn = ({ observations: { calls } }: ObservationIndex) =>
+  calls.flatMap(({ name, caller, reply }) => {
+    const isList = name === 'list-debit-transactions' && reply?.status === 200
+    return isList ? [{ bank: caller?.id, list: membersOf(membersOf(reply.body).data) }] : []
+  })
+
+/** Banks read the sum of their customer's debits in the last half hour. */
+const banksReadWholeSums: Check = (index, report) => {
+  for (const { bank, list } of bankListsIn(index)) {
+    // Only the first page has them.
+    if (list.total_count === undefined) continue
+    const own = inListOf(index, bank, list)
+    const sum = inGhs(own.reduce((total, { item }) => total + item.amount, 0))
+    const isWhole = list.total_count === own.length && list.total_amount === Number(sum)
+    if (!isWhole)
+      report(`${bank} ${list.phone_number}`, `has ${list.total_count} debits, not ${own.length}`)
+  }
 }
 
 const countOf = (index: ObservationIndex, name: string, owner: unknown): number => {
   // A message of before a restore can name an event that the restore undid.
   if (name === 'list-events')
     return [...(index.feeds.get(String(owner)) ?? [])].filter((key) => index.events.has(key)).length
-  if (name === 'list-debit-transactions') return completedAt(index, owner).length
+  if (name === 'list-debit-transactions')
+    return inListOf(index, owner, bankListsIn(index)[0]?.list ?? {}).length
   const deliveries = index.deliveries.values().map(({ item }) => item)
   const { items } = index.observations
   const listed =
@@ -120,5 +137,5 @@ const listsAreComplete: Check = (index, report) => {
 
 export const checks: Checks = {
   32: [repliesNameOwnObjects, debitsAreReadByTheirOwn, debitsAreChangedByTheirOwn],
-  49: [listsAreComplete],
+  49: [listsAreComplete, banksReadWholeSums],
 }
