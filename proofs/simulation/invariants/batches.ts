@@ -21,6 +21,9 @@ const STEPS: Record<BatchStatus, readonly BatchStatus[]> = {
 
 const FIXED = 'id provider currency date n createdAt'.split(' ')
 
+/** A retry removes the failure when its payout begins. */
+const BEGUN = new Set<BatchStatus>(['processing', 'completed'])
+
 /** Members that never change once set. */
 const KEPT = 'feeSchedule sealedAt totals completedFrom reportedAt completedAt offsetBy'.split(' ')
 
@@ -70,6 +73,8 @@ const contentsStay: Check = ({ batches }, report) => {
         report(about, `${by.name} moved it from ${step}`)
       if ((before.uuid !== after.uuid) !== (step === 'failed to pending'))
         report(about, `the uuid ${after.uuid}`)
+      if (BEGUN.has(after.status) && (after.failedAt || after.failure))
+        report(about, `is ${after.status}, but failed at ${after.failedAt}`)
     }
 }
 

@@ -25,6 +25,8 @@ const CHANGING = new Set(
   ),
 )
 
+const ENDING = new Set<Kind>(['debit', 'refund', 'exception'])
+
 const PERMANENT = 'debit claim batch line exception refund'.split(' ')
 
 const itemsStay: Check = ({ observations, claimChanges }, report) => {
@@ -36,6 +38,17 @@ const itemsStay: Check = ({ observations, claimChanges }, report) => {
   for (const { before, after } of claimChanges) {
     const isSame = before?.reference === after?.reference && before?.request === after?.request
     if (before && after && !isSame) report(after.pk, 'names another debit')
+  }
+}
+
+/** What has ended leaves the lists of open work, and expires. */
+const endedItemsLeave: Check = ({ observations: { items } }, report) => {
+  for (const item of items.filter((one) => ENDING.has(kindOf(one)))) {
+    const isOpen = isUnended(item)
+    if (!isOpen && item.expiresAt === undefined) report(item.pk, 'has ended, but never expires')
+    const isUnsettled = isOpen && ['completed', 'reversed'].includes(String(item.status))
+    if (kindOf(item) === 'debit' && String(item.work).startsWith('SETTLE#') !== isUnsettled)
+      report(item.pk, `is ${item.status} in the list ${item.work}`)
   }
 }
 
@@ -215,7 +228,7 @@ const writesNameTheirCause = eachDebit(({ changes }, { callBy, setup }) =>
 )
 
 export const checks: Checks = {
-  1: [itemsStay, factsStay],
+  1: [itemsStay, endedItemsLeave, factsStay],
   2: [rejectedChargesWriteNothing, debitsHaveCharges, claimsHaveDebits],
   3: [replaysMatchCharge],
   5: [debitsAreListed],

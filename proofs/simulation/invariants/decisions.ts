@@ -201,6 +201,8 @@ const closedExceptionsStayClosed: Check = (index, report) => {
     knownOf.set(reference, known)
     if (!after || (before?.resolvedAt && !after.resolvedAt))
       report(reference, 'was closed, but is open')
+    if (before?.resolvedAt && after?.resolvedAt && before.resolvedAt !== after.resolvedAt)
+      report(reference, 'was closed twice')
     if (!after) continue
     const content = contentOf(after)
     const same = [...known.values()].filter((one) => one.content === content)

@@ -1,6 +1,7 @@
 import type { DeliveryStatus } from '../../../shared/domain/webhooks/delivery.ts'
 import type { EventName } from '../../../shared/domain/webhooks/event-type.ts'
 import { membersOf } from './calls.ts'
+import { isNews } from './events.ts'
 import { isConfirmed, isFinished, type Step } from './item-histories.ts'
 import { eventExpectations } from './lifecycle.ts'
 import type { DeliveryHistory } from './observation-index.ts'
@@ -34,7 +35,7 @@ const subscribedEventsHaveDeliveries = eachEvent((event, { deliveries, timeline,
   if (deliveries.has(key))
     return !hooksUntil(endedAt).some(isIn) && `has a delivery, but ${provider} wants none`
   const until = isHealthy ? writtenAt + ATTEMPTED_MS : endedAt
-  return hooksUntil(until).every(isIn) && 'has no delivery'
+  return isNews(writtenAt, setup) && hooksUntil(until).every(isIn) && 'has no delivery'
 })
 
 const wantedEventsEnd = eachEvent(({ key }, { deliveries, observations, setup }) => {

@@ -103,8 +103,9 @@ const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
 
 /** Only open work keeps a customer from being erased. */
 const onlyOpenWorkWaits: Check = ({ observations: { erasures } }, report) => {
-  const [{ refused, before } = { refused: [], before: [] }] = erasures
-  const unended = new Set(before.filter(isUnended).map(({ pk }) => pk))
+  const [{ refused, before, after } = { refused: [], before: [], after: [] }] = erasures
+  // Operators may reverse a debit before the request.
+  const unended = new Set([...before, ...after].filter(isUnended).map(({ pk }) => pk))
   for (const phone of refused) {
     const isOpen = before.some((item) => item.phone === phone && unended.has(item.pk))
     if (!isOpen) report(phone, 'was not erased, but has no open work')

@@ -1,10 +1,11 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import type { RunSetup } from '../engine/observations.ts'
 import { isFinished, type ReceivedPost } from './item-histories.ts'
 import type { ObservationIndex } from './observation-index.ts'
 import { differing, eventOf, settledEventOf } from './payload.ts'
 import { type Check, type Checks, eachDelivery, eachEvent } from './rules.ts'
 import type { Secret } from './setting-timeline.ts'
-import { eventNumber, inGhs, MINUTE_MS, SETTLED } from './time-and-money.ts'
+import { DAY_MS, eventNumber, inGhs, MINUTE_MS, SETTLED } from './time-and-money.ts'
 
 /** Events: their ids, their contents, and the posts that publish them. */
 
@@ -76,9 +77,16 @@ const eventIdsNameOneEvent: Check = ({ posts }, report) => {
   }
 }
 
-const eventsAreInFeeds = eachEvent(({ key, provider }, { feeds }) =>
-  feeds.get(provider)?.has(key) ? undefined : `is not in the feed of ${provider}`,
-)
+/** The sweep repairs no older events: they would reach their provider as news. */
+const NEWS_MS = 3 * DAY_MS
+
+export const isNews = (writtenAt: number, { healedAt }: RunSetup): boolean =>
+  healedAt - writtenAt < NEWS_MS
+
+const eventsAreInFeeds = eachEvent(({ key, provider, writtenAt }, { feeds, setup }) => {
+  const isMissing = isNews(writtenAt, setup) && !feeds.get(provider)?.has(key)
+  return isMissing && `is not in the feed of ${provider}`
+})
 
 /** The next page of a feed continues the number of the newest one. */
 const newestPagesStay: Check = ({ observations }, report) => {

@@ -24,6 +24,7 @@ const bulkCalls: Record<ExceptionKind, { held?: Call; notHeld?: Call }> = {
 
 /** How operators share an exception: one, one who repeats each act, or two at once. */
 export const MANNERS = ['alone', 'alone', 'alone', 'late', 'twice', 'two at once'] as const
+export type Manner = (typeof MANNERS)[number]
 
 const BULK_SHARE = 0.4
 

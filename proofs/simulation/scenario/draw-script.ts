@@ -24,7 +24,7 @@ const drawAmount = (random: Random): string => {
 /** Some fees are above the usual ones, some above the amount. */
 const drawFee = (random: Random): Pick<script.ScriptedReport, 'fee'> => {
   if (!random.happens(0.25)) return {}
-  const text = inGhs(random.below(random.pick([200, 200, 200, 5_000, 200_000])))
+  const text = inGhs(random.below(random.pick([1, 200, 200, 200, 5_000, 200_000])))
   return { fee: random.happens(0.2) ? Number(text) : text }
 }
 
@@ -62,7 +62,7 @@ const drawReports = (random: Random, malformedShare: number): script.ScriptedRep
     () => [approval(), end(random.between(soon + 1, 650), outcome)],
     () => [
       { ...end(soon, 'completed'), ...(random.happens(0.5) ? { flaw: 'lost' } : {}) },
-      end(soon + random.between(0, random.pick([2, 20])), 'failed'),
+      end(soon + random.between(0, random.pick([0.02, 2, 20])), 'failed'),
     ],
     () => [end(soon, outcome), end(soon + random.between(0, 200), outcome)],
     () => [end(about(300), outcome)],

@@ -1,8 +1,8 @@
 import type { ExceptionKind } from '../../../shared/domain/debits/exception.ts'
 import type { Random } from '../engine/random.ts'
-import { HOUR_MS, MINUTE_MS, uuidOf } from '../invariants/time-and-money.ts'
+import { HOUR_MS, MINUTE_MS, midnightAfter, uuidOf } from '../invariants/time-and-money.ts'
 import { isDone, resultOf, type Staff } from '../peers/operators.ts'
-import { type Call, type Case, LIST_MAX, MANNERS, newBulkCalls } from './bulk-calls.ts'
+import { type Call, type Case, LIST_MAX, MANNERS, type Manner, newBulkCalls } from './bulk-calls.ts'
 import { HTTP_BANKS } from './script.ts'
 
 /** What operators do by docs/operators.md and docs/operations.md, as tables. */
@@ -22,6 +22,7 @@ const ways: Record<ExceptionKind, { held: readonly string[]; notHeld: readonly s
       'refund',
       'bank returns, note, bank repeats, refund?',
       'note, bank repeats, refund?, refund despite the note',
+      'note, bank reports otherwise, refund?',
     ],
     notHeld: [
       'note',
@@ -137,8 +138,10 @@ const newFollower = (deps: Staff) => {
     return done.every(Boolean)
   }
 
-  return async (way: string, one: Case, operator: string, times: number): Promise<void> => {
-    for (const act of way.split(', ')) {
+  return async (way: string, one: Case, operator: string, manner: Manner): Promise<void> => {
+    const times = manner === 'twice' ? 2 : 1
+    for (const [n, act] of way.split(', ').entries()) {
+      if (n > 0 && manner === 'late') await api.sleep(random.between(HOUR_MS, 20 * HOUR_MS))
       let isSuccess = false
       for (let time = 0; time < times; time += 1)
         isSuccess = (await performAll(act, one, operator)) || isSuccess
@@ -154,6 +157,12 @@ export const newRunbooks = (deps: Staff) => {
 
   const isHeld = ({ reference }: Case) => books.held(uuidOf(reference)) > 0
 
+  /** Some calls begin just before midnight. */
+  const lateBy = (): number => {
+    const toMidnight = midnightAfter(api.now()) - api.now() - random.between(0, 40)
+    return random.happens(0.5) ? toMidnight : random.between(HOUR_MS, 20 * HOUR_MS)
+  }
+
   /** Each open exception has an owner. */
   const owned = new Set<string>()
 
@@ -162,10 +171,10 @@ export const newRunbooks = (deps: Staff) => {
     if (owned.has(reference)) return
     owned.add(reference)
     const manner = random.pick(MANNERS)
-    if (manner === 'late') await api.sleep(random.between(HOUR_MS, 20 * HOUR_MS))
+    if (manner === 'late') await api.sleep(lateBy())
     const way = random.pick(ways[kind][isHeld(one) ? 'held' : 'notHeld'])
     const names = manner === 'two at once' ? ['ama', 'abena'] : ['ama']
-    await Promise.all(names.map((name) => follow(way, one, name, manner === 'twice' ? 2 : 1)))
+    await Promise.all(names.map((name) => follow(way, one, name, manner)))
     owned.delete(reference)
   }
 

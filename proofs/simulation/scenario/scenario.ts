@@ -177,7 +177,7 @@ export const drawScenario = (seed: number, lifecycles: number, forced?: KindName
   const nights = settings.isRestored ? 2 : 1
   const endAt = midnightAfter(healAt) + nights * DAY_MS + 3 * HOUR_MS
   const faults = random.happens(HEALTHY_SHARE) ? [] : [...drawFaults(seed), ...settings.faults]
-  const period = { from: startAt, until: Math.min(healAt, last + DAY_MS) }
+  const period = { from: startAt, until: Math.min(healAt, last + 2 * DAY_MS) }
   const absent = settingChanges.drawAbsent(seed, settings.absentShare)
   return {
     ...plain,

@@ -153,7 +153,7 @@ const drawnBy = (random: Random, at: number): Drawn => ({
   date: dayOf(at + random.between(0, 3 * DAY_MS)),
 })
 
-/** Some changes meet the debits of a burst, some the payouts at midnight. */
+/** Some changes meet the debits of a burst, some its settlement at midnight, some its payouts a day later. */
 const drawTime = (random: Random, bursts: readonly number[]): number => {
   const burst = random.pick(bursts)
   const midnight = burst - (burst % DAY_MS) + DAY_MS
@@ -163,6 +163,7 @@ const drawTime = (random: Random, bursts: readonly number[]): number => {
     burst + random.between(0, 10 * MINUTE_MS),
     burst + random.between(-HOUR_MS, 12 * HOUR_MS),
     midnight + random.between(-30 * MINUTE_MS, 15 * MINUTE_MS),
+    midnight + DAY_MS + random.between(-30 * MINUTE_MS, 15 * MINUTE_MS),
   ])
 }
 
