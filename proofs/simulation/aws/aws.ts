@@ -84,7 +84,22 @@ const conditionsOf = ({ clock, random, faults, effects, scenario, repairs }: Dep
   }
 }
 
-type StreamEvent = { Records: { dynamodb: { SequenceNumber: string } }[] }
+type StreamEvent = { Records: { dynamodb: { SequenceNumber: string; NewImage?: object } }[] }
+
+/** Returns the batch, in which some debits that it did not have before have no history. */
+const newGarbling = (faults: Engine['faults']) => {
+  const seen = new Set<string>()
+  return ({ Records }: StreamEvent): StreamEvent => ({
+    Records: Records.map((record) => {
+      const { SequenceNumber: number, NewImage = {} } = record.dynamodb
+      const isFirst = 'history' in NewImage && !seen.has(number)
+      seen.add(number)
+      if (!isFirst || !faults.strikes('record unreadable', `record ${number}`)) return record
+      const image = { ...NewImage, history: { N: '7' } }
+      return { ...record, dynamodb: { ...record.dynamodb, NewImage: image } }
+    }),
+  })
+}
 
 /** Reports whether a batch is from the stream of the table before its restore. */
 const isLost = ({ Records }: StreamEvent, last: number): boolean =>
@@ -106,7 +121,7 @@ const startNights = ({ clock, faults, scenario }: Deps, fire: (queue: QueueName)
     for (const [queue, times] of nightly)
       for (const minutes of times)
         clock.at(night + minutes * MINUTE_MS, () => {
-          if (!isMissed || queue !== 'settlement-runs') fire(queue)
+          if (!isMissed) fire(queue)
         })
   }
 }
@@ -144,6 +159,7 @@ export const newAws = (deps: Deps) => {
   let isRestoring = false
   const conditions = conditionsOf(deps)
   const period = newPeriods(deps)
+  const garbled = newGarbling(faults)
   const throttling = period('function throttled')
   const throttled = throttling.random.pick(jobNames)
   const services: Services = newServices({
@@ -156,7 +172,8 @@ export const newAws = (deps: Deps) => {
       }
       const isThrottled = name === throttled && throttling.strikes(`${name} ${subjectsIn(event)}`)
       if (isThrottled) return { kind: 'throttled' }
-      const result = await run(name as Parameters<Run>[0], event)
+      const given = name === 'relay' ? garbled(event as StreamEvent) : event
+      const result = await run(name as Parameters<Run>[0], given)
       return result.kind === 'done' ? result : { kind: 'failed' }
     },
     conditions: { ...conditions, losesRecord: (one) => isRestoring || conditions.losesRecord(one) },

@@ -44,7 +44,8 @@ export const queueCalls = (deps: FaultyCalls, isOut: () => boolean): Calls => {
   const sendBatch = (input: SendBatchInput): unknown => {
     const sendAll = (entries: SendBatchInput['Entries']) =>
       perform('SendMessageBatchCommand', { ...input, Entries: entries })
-    if (!faults.strikes('queue takes a part')) return sendAll(input.Entries)
+    const isRefused = effects.writer()?.name === 'sweep' && faults.strikes('sweep refused')
+    if (!isRefused && !faults.strikes('queue takes a part')) return sendAll(input.Entries)
     const first = random.below(2)
     const Entries = input.Entries.filter((_, index) => index % 2 !== first)
     if (Entries.length > 0) sendAll(Entries)

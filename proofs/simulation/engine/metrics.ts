@@ -15,8 +15,11 @@ for (const stream of [process.stdout, process.stderr]) {
     if (typeof text !== 'string' || !text.includes('"_aws":{')) return write(text, ...others)
     const line = JSON.parse(text)
     const by = currentInvocation()?.number
-    for (const { Name: name } of line._aws.CloudWatchMetrics[0].Metrics)
-      measured.push({ name, value: line[name], by })
+    for (const { Dimensions, Metrics } of line._aws.CloudWatchMetrics) {
+      const dimensions = Object.fromEntries(Dimensions[0].map((one: string) => [one, line[one]]))
+      for (const { Name: name } of Metrics)
+        measured.push({ name, value: line[name], by, dimensions })
+    }
     return true
   }
 }

@@ -35,6 +35,8 @@ export type ApiCall = {
   path: Record<string, string>
   token?: string | undefined
   secret?: string | undefined
+  /** Milliseconds from the caller's clock to the timestamp that it signs; usually 0. */
+  drift?: number
   /** The request body, or an operator's `{ verb, options }`. */
   sent: unknown
   /** Undefined if the function crashed or returned nothing. */
@@ -189,8 +191,13 @@ export const subjectsIn = (event: unknown): string =>
     ({ body, dynamodb }) => body ?? JSON.stringify(dynamodb?.Keys),
   ).join(' ') ?? JSON.stringify(event)
 
-/** A metric, and the invocation that measured it. */
-export type Measurement = { name: string; value: number; by: number | undefined }
+/** A metric with its dimensions, and the invocation that measured it. */
+export type Measurement = {
+  name: string
+  value: number
+  by: number | undefined
+  dimensions: Readonly<Record<string, string | undefined>>
+}
 
 /** The customers who were erased at the end of a run, and all items before and after. */
 export type Erasure = {

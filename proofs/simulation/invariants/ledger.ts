@@ -46,7 +46,7 @@ function* postingsOf(debit: DebitHistory, index: ObservationIndex): Generator<Po
   yield { at: paidAt, debit: REFUNDS, credit: bank, amount, kind: 'refunds' }
 }
 
-const postingsIn = (index: ObservationIndex): Posting[] => [
+export const postingsIn = (index: ObservationIndex): Posting[] => [
   ...[...index.debits.values()].flatMap((debit) => [...postingsOf(debit, index)]),
   ...[...index.batches.values()].map(({ item: { completedAt, paid, paidTo, provider } }) => {
     const [debit, kind] = [PAYABLE + provider, `payouts ${paidTo?.bank}`]
@@ -54,7 +54,7 @@ const postingsIn = (index: ObservationIndex): Posting[] => [
   }),
 ]
 
-const balancesOf = (postings: Iterable<Posting>, end: number): Map<string, number> => {
+export const balancesOf = (postings: Iterable<Posting>, end: number): Map<string, number> => {
   const balances = new Map<string, number>()
   for (const { at, debit, credit, amount } of postings) {
     if (at >= end) continue

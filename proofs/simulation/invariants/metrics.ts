@@ -192,4 +192,17 @@ const eventsAreMeasured: Check = (index, report) => {
   }
 }
 
-export const checks: Checks = { 63: [eventsAreMeasured] }
+const PER_BANK = ['BankDown', 'FailureExcess']
+
+/** An alarm of a metric names its dimensions. */
+const metricsHaveDimensions: Check = ({ observations: { measurements }, setup }, report) => {
+  for (const { name, dimensions } of measurements) {
+    const { service, bank, ...others } = dimensions
+    const isOfBank = bank !== undefined && setup.banks.includes(bank)
+    const isRight = PER_BANK.includes(name) ? isOfBank : !('bank' in dimensions)
+    if (!service || !isRight || Object.keys(others).length > 0)
+      report(name, `was measured with the dimensions ${JSON.stringify(dimensions)}`)
+  }
+}
+
+export const checks: Checks = { 63: [eventsAreMeasured, metricsHaveDimensions] }

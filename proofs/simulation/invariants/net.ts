@@ -139,7 +139,7 @@ const HARMLESS: Names = new Set([
   ...(['receiver gone', 'receiver answers 5xx', 'receiver asks for time'] as const),
   ...(['receiver refuses for good', 'receiver refuses a type'] as const),
   ...(['page cut short', 'read in part', 'slow settlement'] as const),
-  ...(['record twice', 'timer twice', 'bank pays late'] as const),
+  ...(['record unreadable', 'record twice', 'timer twice', 'bank pays late'] as const),
 ])
 
 /** The sweep of such a clock comes before the work that it checks. */

@@ -24,7 +24,7 @@ const endsBy = ({ createdAt, item }: DebitHistory, index: ObservationIndex): num
   if (isRepaired || releasedAt) return Math.max(createdAt, healedAt, releasedAt ?? 0) + HOUR_MS
   const withoutFaults = createdAt + PROCESSING_MS + SCHEDULER_MS + 2 * skew
   const isRefused = index.observations.strikes.some(
-    ({ name, by }) => name === 'queue outage' && by === 'sweep',
+    ({ name, by }) => name === 'sweep refused' || (name === 'queue outage' && by === 'sweep'),
   )
   // A sweep doubles the wait of what SQS refused.
   const repeats = isRefused ? Math.max(10 * MINUTE_MS, healedAt - createdAt) : SWEEPS_MS

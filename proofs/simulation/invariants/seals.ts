@@ -1,6 +1,7 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
+import { balancesOf, postingsIn } from './ledger.ts'
 import type { Check, Checks } from './rules.ts'
-import { MINUTE_MS } from './time-and-money.ts'
+import { DAY_MS, MINUTE_MS, startOf } from './time-and-money.ts'
 
 /** The objects that seal the audit of a day. */
 
@@ -48,7 +49,8 @@ const RECORDS: Record<string, Records> = {
 const SEALING_MS = 15 * MINUTE_MS
 
 /** A sealed day has each record of its day that was written before, and the result of its own reconciliation. */
-const sealedDaysAreWhole: Check = ({ observations, setup, runs }, report) => {
+const sealedDaysAreWhole: Check = (index, report) => {
+  const { observations, setup, runs } = index
   const files = new Map(observations.reports.map((file) => [file.key, file]))
   for (const { after, at } of setup.isRestored ? [] : observations.changes) {
     const row = after && RECORDS[String(after.entity)]
@@ -64,10 +66,14 @@ const sealedDaysAreWhole: Check = ({ observations, setup, runs }, report) => {
     }
   }
   for (const [key, { text }] of files) {
-    const { day, reconciliation } = /^[\d-]+\.json$/.test(key) ? JSON.parse(text) : {}
+    const { day, reconciliation, balances } = /^[\d-]+\.json$/.test(key) ? JSON.parse(text) : {}
     const startedAt = runs.find(({ item }) => item.id === day)?.item.startedAt
     if (reconciliation && reconciliation.checked_at !== startedAt)
       report(key, `has the result of ${reconciliation.checked_at}`)
+    if (!balances || setup.isRestored) continue
+    const due = balancesOf(postingsIn(index), startOf(day) + DAY_MS)
+    const other = Object.keys(balances).find((name) => balances[name] !== (due.get(name) ?? 0))
+    if (other) report(key, `has the balance ${balances[other]} of ${other}, not ${due.get(other)}`)
   }
 }
 

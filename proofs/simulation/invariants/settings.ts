@@ -4,6 +4,7 @@ import { codeIn, membersOf } from './calls.ts'
 import { ownerIn } from './raw-items.ts'
 import { type Check, type Checks, eachDebit } from './rules.ts'
 import type { Secret, Values } from './setting-timeline.ts'
+import { MINUTE_MS, SECOND_MS } from './time-and-money.ts'
 
 /** Settings stay until operators change them, and a change takes effect in time. */
 
@@ -81,11 +82,14 @@ const isRejected = (secret: Secret | undefined, used: string | undefined, until:
 
 const DISABLED = 1403
 
+/** The age at which a timestamp expires. */
+const STAMP_MS = 5 * MINUTE_MS
+
 /** A revoked or unsigned request is refused, and that of a disabled provider; others are not. */
 const credentialsDecide: Check = ({ observations, setup, timeline }, report) => {
   const { skew, staleMs } = setup
   const keyless = observations.strikes.filter(({ name }) => name === 'sealing key missing')
-  for (const { name, caller, token, secret, at, reply } of observations.calls) {
+  for (const { name, caller, token, secret, drift = 0, at, reply } of observations.calls) {
     if (!caller || !token || !reply || reply.status === 429 || reply.status >= 500) continue
     const about = `${name} of ${caller.id} at ${new Date(at).toISOString()}`
     const valid = timeline.recent('isActive', token, at, reply.at)
@@ -97,12 +101,16 @@ const credentialsDecide: Check = ({ observations, setup, timeline }, report) => 
     const isKeyless = keyless.some(
       (one) => one.by === name && one.at >= at - staleMs && one.at <= reply.at,
     )
+    const unsureMs = reply.at - at + skew + SECOND_MS
     const mayBeRefused =
       valid.includes(false) ||
+      Math.abs(drift) > STAMP_MS - unsureMs ||
       secrets.some((one) => isRejected(one, secret, reply.at + skew) || (one && isKeyless))
     if (!isRefused && !isSuspended) {
       if (!secrets.some((one) => isAccepted(one, secret, at - staleMs - skew)))
         report(about, 'was served without its signature')
+      if (Math.abs(drift) > STAMP_MS + unsureMs && !secrets.includes(undefined))
+        report(about, 'was served with a timestamp of another time')
       // An inactive bank may call.
       if (caller.kind === 'provider' && !active.includes(true))
         report(about, 'was served while disabled')

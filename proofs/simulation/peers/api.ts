@@ -108,7 +108,11 @@ const replyIn = (
 const isAnswer = ({ reply, received }: ApiCall): boolean =>
   received && reply !== undefined && reply.status < 500 && reply.status !== 429
 
-type Requested = Pick<ApiCall, 'caller' | 'path' | 'sent' | 'token' | 'secret'> & {
+/** A request signed by a clock that is minutes off; 300 s are served. */
+const DRIFT_SHARE = 0.1
+const DRIFT_MS = 400_000
+
+type Requested = Pick<ApiCall, 'caller' | 'path' | 'sent' | 'token' | 'secret' | 'drift'> & {
   name: FunctionName
 }
 
@@ -140,13 +144,16 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
     const { name, caller, path = {}, body, raw } = request
     const { secret, token: own } = credentials.of(caller)
     const { token = own } = request
-    const requested = { name, caller, path, sent: raw ?? body, token, secret }
+    const isOff = secret !== undefined && random.happens(DRIFT_SHARE)
+    const drift = isOff ? random.between(-DRIFT_MS, DRIFT_MS) : 0
+    const requested = { name, caller, path, sent: raw ?? body, token, secret, drift }
     if (isPaused()) {
       // API Gateway replies for a paused stage.
       const reply = { at: clock.now(), ...PAUSED }
       return Object.assign(record(requested), { reply, received: true })
     }
-    const { call, result } = await put(requested, eventOf(request, { token, secret }, clock.now()))
+    const event = eventOf(request, { token, secret }, clock.now() + drift)
+    const { call, result } = await put(requested, event)
     if (result.kind !== 'done') {
       await sleep(REPLY_MAX_MS)
       return call

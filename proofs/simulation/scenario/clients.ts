@@ -129,6 +129,9 @@ const newProviders = (deps: Deps) => {
       }
       const charged = await charge(script)
       const data = dataIn(charged)
+      // A signature covers the query.
+      if (script.number % 5 === 0)
+        await api.ask({ name: 'list-banks', caller: providerOf(script), query: { per_page: '3' } })
       if (script.charge === 'twice') await charge(script)
       const difference = differenceOf(script)
       if (difference) await charge(script, difference)

@@ -141,7 +141,9 @@ const newFollower = (deps: Staff) => {
   return async (way: string, one: Case, operator: string, manner: Manner): Promise<void> => {
     const times = manner === 'twice' ? 2 : 1
     for (const [n, act] of way.split(', ').entries()) {
-      if (n > 0 && manner === 'late') await api.sleep(random.between(HOUR_MS, 20 * HOUR_MS))
+      // A note is recorded when the bank has returned the money; a refund may follow on another day.
+      const isLater = n > 0 && manner === 'late' && act.startsWith('refund')
+      if (isLater) await api.sleep(random.between(HOUR_MS, 20 * HOUR_MS))
       let isSuccess = false
       for (let time = 0; time < times; time += 1)
         isSuccess = (await performAll(act, one, operator)) || isSuccess
