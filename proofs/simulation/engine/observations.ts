@@ -96,6 +96,8 @@ export type BookEntry = {
   of: string
   /** In pesewas; a debit is above zero, the others below. */
   amount: number
+  /** Whether the service ordered it by a request. */
+  isOrdered?: boolean
 }
 
 /** `isFinished`: the invocation completed its writes and reported no failure. */

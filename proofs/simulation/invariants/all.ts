@@ -1,4 +1,5 @@
 import type { Observations, Violation } from '../engine/observations.ts'
+import * as approvals from './approvals.ts'
 import * as attempts from './attempts.ts'
 import * as bankPosts from './bank-posts.ts'
 import * as bankReports from './bank-reports.ts'
@@ -29,7 +30,18 @@ import * as sweeps from './sweeps.ts'
 import * as tenancy from './tenancy.ts'
 
 const parts = [
-  ...[attempts, bankPosts, bankReports, banks, batches, books, debits, decisions, deliveries],
+  ...[
+    approvals,
+    attempts,
+    bankPosts,
+    bankReports,
+    banks,
+    batches,
+    books,
+    debits,
+    decisions,
+    deliveries,
+  ],
   ...[erasures, events, figures, ledger, limits, metrics, net, operations, outcomes, payouts],
   ...[reads, records, seals, settings, settlementReads, sweeps, tenancy],
 ]

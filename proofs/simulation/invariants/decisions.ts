@@ -1,85 +1,11 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
-import { grantedIn, membersOf, type OperatorCall } from './calls.ts'
-import { expectations } from './lifecycle.ts'
-import * as raw from './raw-items.ts'
+import { membersOf, type OperatorCall } from './calls.ts'
+import type * as raw from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
 import { settingVerbs } from './setting-timeline.ts'
 import { pesewasOf } from './time-and-money.ts'
 
 /** The decisions of operators on requests for approval and on exceptions. */
-
-type Guarded = {
-  noun: string
-  verb: unknown
-  target: unknown
-  /** Whether a refund of the provider's request may have caused it. */
-  isRequested?: boolean
-}
-
-/** The members of settings that take effect only by a guarded call. */
-const GUARDED: Record<string, { noun: string; verb: string; members: readonly string[] }> = {
-  payee: { noun: 'provider', verb: 'update', members: ['settlementAccount'] },
-  provider: {
-    noun: 'provider',
-    verb: 'update',
-    members: ['name', 'feeSchedule', 'allowedAddresses'],
-  },
-  webhook: { noun: 'webhook', verb: 'set', members: ['url'] },
-}
-
-/** Returns the guarded call of which a write is the effect. */
-const effectOf = ({ before, after }: Change): Guarded | undefined => {
-  const kind = after && raw.kindOf(after)
-  if (kind === 'refund') {
-    const { uuid, reference: target, origin } = after as raw.RawRefund
-    const isNew = before ? uuid !== before.uuid : origin !== 'reversal'
-    return isNew ? { noun: 'exception', verb: 'refund', target } : undefined
-  }
-  if (!before || !after) return undefined
-  if (kind === 'debit') {
-    const { status, reference: target, history, reversalRequest } = after as raw.RawDebit
-    const isMoved = before.status !== status && history.at(-1)?.by?.startsWith('operator:')
-    const isRequested = reversalRequest !== undefined && status === 'reversed'
-    const verb = expectations[status].verb ?? status
-    return isMoved ? { noun: 'debit', verb, target, isRequested } : undefined
-  }
-  if (kind === 'batch') {
-    const { id: target, uuid, status } = after as raw.RawBatch
-    if (uuid !== before.uuid) return { noun: 'settlement', verb: 'retry', target }
-    const isRecorded = before.status === 'failed' && status === 'completed'
-    return isRecorded ? { noun: 'settlement', verb: 'complete', target } : undefined
-  }
-  const { members = [], ...call } = GUARDED[String(after.entity)] ?? { noun: '', verb: '' }
-  const isChanged = members.some((name) => !isDeepStrictEqual(before[name], after[name]))
-  return isChanged ? { ...call, target: raw.ownerIn(after.pk) } : undefined
-}
-
-/** With approvals, a guarded call takes effect only after a second operator approved it. */
-const guardedCallsAreApproved: Check = (index, report) => {
-  const { observations, setup, operatorCalls, changesBy, concerns } = index
-  if (!setup.approvals) return
-  const approved = Map.groupBy(grantedIn(operatorCalls), ({ noun, verb }) => `${noun} ${verb}`)
-  for (const change of observations.changes) {
-    const { noun, verb, target, isRequested } = (change.by && effectOf(change)) || {}
-    if (!noun) continue
-    const isApproved = [`${noun} ${verb}`, ...(isRequested ? ['exception refund'] : [])]
-      .flatMap((call) => approved.get(call) ?? [])
-      .filter(({ grantedAt }) => grantedAt <= change.at)
-      .some((one) =>
-        one.noun === 'exception'
-          ? concerns(one, String(target))
-          : Object.values(one.options)[0] === target,
-      )
-    if (!isApproved) report(String(target), `${noun} ${verb} took effect without an approval`)
-  }
-  for (const { call, approval, noun, verb, options } of operatorCalls) {
-    const isOne = noun !== 'exception' || options.reference !== undefined || verb === 'upload'
-    const changes = isOne || approval !== undefined ? [] : (changesBy.get(call.invocation) ?? [])
-    if (changes.some(isRecord))
-      report(String(verb), 'about many debits took effect without an approval')
-  }
-}
 
 /** Before a new URL, `webhook set` renews the health; a repeat after a crash finds it renewed. */
 const isRenewal = ({ changed }: Item): boolean => 'health' in (changed as object)
@@ -151,7 +77,22 @@ const requestsTakeEffectOnce: Check = ({ operatorCalls, observations, changesBy 
   }
 }
 
-const isRecord = ({ after }: Change) => after?.entity === 'change' && after.noun === 'exception'
+/** A granted call that has replied has ended its request, unless it is about many and continues. */
+const repliesEndRequests: Check = ({ operatorCalls, changesBy, observations }, report) => {
+  const ended = new Set(
+    observations.items.flatMap(({ entity, id, doneAt }) =>
+      entity === 'approval' && doneAt ? [id] : [],
+    ),
+  )
+  for (const { approval, call, result } of operatorCalls) {
+    const isRun = changesBy.get(call.invocation)?.some(({ after }) => after?.claim !== undefined)
+    const isOver = isRun && call.reply !== undefined && result.processed === undefined
+    if (isOver && !ended.has(approval)) report(String(approval), 'ran, but can run again')
+  }
+}
+
+export const isRecord = ({ after }: Change) =>
+  after?.entity === 'change' && after.noun === 'exception'
 
 /** A call about many takes effect once on each of its debits, with its outcome, and on no other. */
 const callsAboutManyTakeEffectOnce: Check = (index, report) => {
@@ -236,7 +177,6 @@ const closedExceptionsStayClosed: Check = (index, report) => {
 }
 
 export const checks: Checks = {
-  46: [guardedCallsAreApproved],
-  55: [requestsTakeEffectOnce, callsAboutManyTakeEffectOnce],
+  55: [repliesEndRequests, requestsTakeEffectOnce, callsAboutManyTakeEffectOnce],
   56: [closedExceptionsStayClosed],
 }

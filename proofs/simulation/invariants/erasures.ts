@@ -104,10 +104,14 @@ const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
 /** Only open work keeps a customer from being erased. */
 const onlyOpenWorkWaits: Check = ({ observations: { erasures } }, report) => {
   const [{ refused, before, after } = { refused: [], before: [], after: [] }] = erasures
-  // Operators may reverse a debit before the request.
-  const unended = new Set([...before, ...after].filter(isUnended).map(({ pk }) => pk))
-  for (const phone of refused) {
-    const isOpen = before.some((item) => item.phone === phone && unended.has(item.pk))
+  // Operators may reverse a debit before the request, and leave a request undecided.
+  const items = [...before, ...after]
+  const unended = new Set(items.filter(isUnended).map(({ pk }) => pk))
+  const isRequested = items.some(
+    ({ entity, noun, doneAt }) => entity === 'approval' && noun === 'customer' && !doneAt,
+  )
+  for (const phone of isRequested ? [] : refused) {
+    const isOpen = items.some((item) => item.phone === phone && unended.has(item.pk))
     if (!isOpen) report(phone, 'was not erased, but has no open work')
   }
 }

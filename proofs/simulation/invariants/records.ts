@@ -84,6 +84,16 @@ const readsAreRecorded: Check = ({ observations, debits, changesBy }, report) =>
   }
 }
 
+/** No call of an operator about debits shows a whole number. */
+const repliesMaskNumbers: Check = ({ operatorCalls, debits }, report) => {
+  const phones = new Set([...debits.values()].map(({ item }) => item.phone))
+  for (const { noun, verb, call } of operatorCalls) {
+    const text = /^(?:debit|delivery|exception)$/.test(noun) ? JSON.stringify(call.reply?.body) : ''
+    if ([...phones].some((phone) => phone && text?.includes(phone)))
+      report(`${noun} ${verb}`, 'shows the whole number of a customer')
+  }
+}
+
 /** What was typed for a request, or uploaded, is gone after its end. */
 const requestsEnd: Check = ({ observations: { items }, operatorCalls }, report) => {
   const approvals = items.filter(({ entity }) => entity === 'approval')
@@ -125,5 +135,5 @@ const notesCloseExceptions: Check = ({ decisions, exceptionChanges }, report) =>
 
 export const checks: Checks = {
   56: [notesCloseExceptions],
-  74: [changesAreRecorded, readsAreRecorded, requestsEnd],
+  74: [changesAreRecorded, readsAreRecorded, repliesMaskNumbers, requestsEnd],
 }

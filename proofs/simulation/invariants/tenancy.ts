@@ -1,3 +1,4 @@
+import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import { isAccepted, type Members, membersOf } from './calls.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
@@ -101,7 +102,18 @@ const banksReadWholeSums: Check = (index, report) => {
   }
 }
 
-const countOf = (index: ObservationIndex, name: string, owner: unknown): number => {
+/** The status by which operators list an object. */
+const statusOf = (item: Item, at: number): unknown => {
+  const { entity, status, resolvedAt, decision, doneAt, expiresAt } = item
+  if (entity === 'exception') return resolvedAt ? 'resolved' : 'open'
+  if (entity !== 'approval') return status
+  const isOver = decision !== 'denied' && !doneAt && Date.parse(String(expiresAt)) <= at
+  return isOver ? 'expired' : decision
+}
+
+type List = { name: string; owner: unknown; status: unknown; at: number }
+
+const countOf = (index: ObservationIndex, { name, owner, status, at }: List): number => {
   // A message of before a restore can name an event that the restore undid.
   if (name === 'list-events')
     return index.observations.items
@@ -115,7 +127,11 @@ const countOf = (index: ObservationIndex, name: string, owner: unknown): number 
   const { items } = index.observations
   const listed =
     name === 'manage-delivery' ? deliveries : items.filter(({ entity }) => entity === LISTED[name])
-  return [...listed].filter(({ provider }) => [undefined, provider].includes(owner)).length
+  return [...listed].filter(
+    (item) =>
+      [undefined, item.provider].includes(owner as never) &&
+      [undefined, statusOf(item, at)].includes(status),
+  ).length
 }
 
 /** The pages of a list have each of its objects once. */
@@ -128,20 +144,23 @@ const listsAreComplete: Check = (index, report) => {
     const rows: unknown = membersOf(data).transactions ?? data ?? result
     const owner = caller?.id ?? membersOf(options).provider
     const isRead = name in LISTED && verb === 'list' && at >= from
-    return isRead && Array.isArray(rows) ? [{ name, owner, rows }] : []
+    const { status } = membersOf(options)
+    return isRead && Array.isArray(rows) ? [{ name, owner, status, at, rows }] : []
   })
   const changing = changingIn(index)
-  for (const own of Map.groupBy(pages, ({ name, owner }) => `${name} ${owner}`).values()) {
-    const [{ name, owner } = { name: '', owner: '' }] = own
+  const lists = Map.groupBy(pages, ({ name, owner, status }) => `${name} ${owner} ${status}`)
+  for (const [list, own] of lists) {
+    const [first] = own
+    if (!first) continue
+    const { name } = first
     const found = own.flatMap(({ rows }) => rows.map((row) => JSON.stringify(row)))
-    const expected = countOf(index, name, owner)
+    const expected = countOf(index, first)
     const [all, unlike] = [found.length, new Set(found).size]
     // A feed may repeat an event, whose delivery is then listed twice, and two changes can look alike.
     const isRight =
       (name === 'manage-delivery' || all === expected) &&
       (name === 'manage-change' || name === 'list-events' || unlike === expected)
-    if (!isRight && !changing.has(LISTED[name]))
-      report(name, `has ${unlike} of ${expected} for ${owner}`)
+    if (!isRight && !changing.has(LISTED[name])) report(list, `has ${unlike} of ${expected}`)
   }
 }
 

@@ -122,7 +122,7 @@ const newRecords = (deps: Deps) => {
 
   const pay = ({ path, body }: Pick<BankPost, 'path' | 'body'>): void => {
     if (path === '/settlements') books.write('payout', id, String(body.batch), body.amount)
-    if (path === '/refunds') books.write('refund', id, String(body.debit_uuid), body.amount)
+    if (path === '/refunds') books.write('refund', id, String(body.debit_uuid), body.amount, true)
   }
 
   /** Returns the result for a key at its path; a query may end a payment under way. */

@@ -12,9 +12,16 @@ export const newBooks = (clock: Clock, random: Random) => {
   const entries: BookEntry[] = []
   const sum = (isCounted: (entry: BookEntry) => boolean): number =>
     entries.filter(isCounted).reduce((total, { amount }) => total + amount, 0)
-  const write = (type: BookEntry['type'], bank: string, of: string, amount: unknown): void => {
+  const write = (
+    type: BookEntry['type'],
+    bank: string,
+    of: string,
+    amount: unknown,
+    isOrdered = false,
+  ): void => {
     const moved = pesewasOf(amount) ?? 0
-    entries.push({ at: clock.now(), type, bank, of, amount: type === 'debit' ? moved : -moved })
+    const signed = type === 'debit' ? moved : -moved
+    entries.push({ at: clock.now(), type, bank, of, amount: signed, isOrdered })
   }
   return {
     entries,
@@ -22,6 +29,9 @@ export const newBooks = (clock: Clock, random: Random) => {
     write,
     /** Returns the pesewas of a debit that its bank did not return; 0 if no money moved. */
     held: (uuid: string): number => sum(({ of }) => of === uuid),
+    /** Whether a bank has made a refund that the service ordered, whatever it replied. */
+    isRefunded: (uuid: string): boolean =>
+      entries.some(({ type, of, isOrdered }) => type === 'refund' && of === uuid && isOrdered),
     /** Remits what a bank had collected by an instant, less what it has returned. */
     remit: (bank: string, reference: string, until: number): void => {
       const amount = sum(

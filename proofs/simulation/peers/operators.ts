@@ -33,6 +33,7 @@ const decisions = [
   'kofi grants and esi grants',
   'kofi grants and kofi grants, then kofi grants',
   'kofi grants and esi denies',
+  'nobody',
 ]
 
 // biome-ignore lint/suspicious/noExplicitAny: each verb has a result of its own
@@ -79,6 +80,7 @@ export const newOperators = ({ api, clock, random }: Deps) => {
       await api.sleep(random.between(MINUTE_MS, 15 * MINUTE_MS))
       const decided = step.split(' and ').map(async (decision) => {
         const [name = '', verb] = decision.split(' ')
+        if (verb === undefined) return undefined
         if (verb === 'denies') return call('approval', { verb: 'deny', options: { id } }, name)
         return granted.push(await call('approval', { verb: 'grant', options: { id } }, name))
       })

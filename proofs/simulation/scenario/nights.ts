@@ -112,8 +112,14 @@ const perPage = {
   'list-settlements': '2',
 } as const
 
-/** The lists of operators, of all providers or of one. */
-const lists = ['change', 'approval', 'exception', 'delivery provider', 'debit provider']
+/** The lists of operators, of all providers or of one, and of objects in a status. */
+const lists: readonly { noun: string; owner?: string; statuses?: readonly string[] }[] = [
+  { noun: 'change' },
+  { noun: 'approval', statuses: ['pending', 'granted', 'denied', 'expired'] },
+  { noun: 'exception', statuses: ['open', 'resolved'] },
+  { noun: 'delivery', owner: 'provider', statuses: ['abandoned'] },
+  { noun: 'debit', owner: 'provider' },
+]
 
 /** Reads a list to its end. Returns its last page. */
 const readPages = async ({ query, ...request }: Request, api: Api): Promise<Page | undefined> => {
@@ -148,14 +154,20 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
       await api.ask({ name: 'get-monthly-statement', caller, path: { month }, query })
     }
   }
-  for (const [noun = '', owner] of lists.map((list) => list.split(' '))) {
+  const readList = async (noun: string, named: Record<string, string>): Promise<void> => {
+    let page: { result?: { id?: unknown }[]; next_cursor?: string } = {}
+    do {
+      const cursor = page.next_cursor
+      const options = { ...named, limit: String(10 + random.below(30)), ...(cursor && { cursor }) }
+      page = ((await operate(noun, 'list', options))?.reply?.body as typeof page) ?? {}
+      const id = String(page.result?.[0]?.id)
+      if (noun === 'delivery' && page.result?.[0]) await operate(noun, 'show', { id })
+    } while (page.next_cursor)
+  }
+  for (const { noun, owner, statuses = [] } of lists) {
     for (const { id } of owner ? simulatedProviders : [{ id: '' }]) {
-      const options = { limit: String(10 + random.below(30)), ...(owner && { [owner]: id }) }
-      let cursor: string | undefined
-      do {
-        const call = await operate(noun, 'list', { ...options, ...(cursor && { cursor }) })
-        cursor = (call?.reply?.body as { next_cursor?: string } | undefined)?.next_cursor
-      } while (cursor)
+      for (const status of ['', ...statuses])
+        await readList(noun, { ...(owner && { [owner]: id }), ...(status && { status }) })
     }
   }
   const listed = { phone_number: '+233241234567', status_filter: 'completed', per_page: '5' }

@@ -174,7 +174,10 @@ export const newRunbooks = (deps: Staff) => {
     owned.add(reference)
     const manner = random.pick(MANNERS)
     if (manner === 'late') await api.sleep(lateBy())
-    const way = random.pick(ways[kind][isHeld(one) ? 'held' : 'notHeld'])
+    // An operator who does not know that the bank made the refund orders it again.
+    const isUnknown = kind === 'refund' && books.isRefunded(uuidOf(reference))
+    const retries = isUnknown && random.happens(0.5)
+    const way = retries ? 'refund?' : random.pick(ways[kind][isHeld(one) ? 'held' : 'notHeld'])
     const names = manner === 'two at once' ? ['ama', 'abena'] : ['ama']
     await Promise.all(names.map((name) => follow(way, one, name, manner)))
     owned.delete(reference)
