@@ -155,6 +155,7 @@ const OUTCOMES = rowsOf(`
   "completed","bank_reference":"B-1"                       completed B-1
   "completed","bank_reference":"B-1","fee":1.505           completed B-1 150
   "completed","bank_reference":"B-1","approval_method":"mobile_app"      completed B-1 mobile_api
+  "completed","bank_reference":"B-1","fee":"0.00"          completed B-1 0
   "completed","bank_reference":"B-1","fee":"none","approval_method":"fax"  completed B-1
   "failed","bank_reference":"B-1","code":"insufficient_funds","message":"No"  rejected B-1 insufficient_funds No
   "failed","message":"Declined"                            rejected transaction_declined Declined

@@ -133,10 +133,11 @@ test.each([
 ])('a request to %s gets %s up to the general limit of %s, then 429/1453', async (...row) => {
   const [path, code, stage, limit] = row
   vi.stubEnv('STAGE', stage)
-  const outcomes = await times(limit + 1, () => send(path))
-  expect(outcomes.map(answer)).toEqual([...Array(limit).fill(code), '429/1453'])
-  expect(standing(outcomes[1] as Reply)).toEqual([limit, limit - 2])
-  const over = outcomes[limit] as Reply
+  await send('/api/v2/other')
+  const outcomes = await times(limit, () => send(path))
+  expect(outcomes.map(answer)).toEqual([...Array(limit - 1).fill(code), '429/1453'])
+  expect(standing(outcomes[0] as Reply)).toEqual([limit, limit - 2])
+  const over = outcomes.at(-1) as Reply
   expect(details(over)).toEqual({ limit, period: 'minute', retry_after: expect.any(Number) })
   expect(over.headers['Retry-After']).toBe(String(details(over).retry_after))
   expect(answer(await send(path, '198.51.100.8'))).toBe(code)

@@ -511,6 +511,58 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     operate(run, 'customer', 'import', { bulk: 'B' }, { added: 1 })
     run.items.push({ ...run.items[0], pk: 'BULK#B#0', entity: 'bulk-rows' })
   },
+  '1 an ended debit never expires': (run) => delete debit(run, 'failed').expiresAt,
+  '1 a settled debit is in the list of unsettled ones': (run) =>
+    Object.assign(debit(run, 'settled'), { work: 'SETTLE#amber#0' }),
+  '26 a paid batch has failed': (run) =>
+    Object.assign(changesOf(run, paidBatch(run)).at(-1).after, { failure: 'No' }),
+  '46 a guarded call names no approval': (run) => {
+    run.setup.approvals = true
+    operate(run, 'connector', 'set', { bank: 'HBA' })
+  },
+  '46 a webhook follows a removed one without an approval': (run) => {
+    run.setup.approvals = true
+    const after = itemOf(run, { entity: 'webhook' })
+    const last = run.changes.at(-1)
+    run.changes.push({ ...last, before: after, after: undefined })
+    run.changes.push({
+      ...last,
+      before: undefined,
+      after: { ...after },
+      by: { name: '', invocation: 0 },
+    })
+  },
+  '49 a list of resolved exceptions lacks one': (run) => {
+    const isList = ({ sent }: Any) => sent?.options?.status === 'resolved'
+    call(run, isList).reply.body.result = []
+  },
+  '55 a granted call leaves its request open': (run) => {
+    operate(run, 'debit', 'reverse', {})
+    const { sent } = Object.assign(run.calls.at(-1), { invocation: -1 })
+    sent.approval = 'A'
+    const after = { pk: 'APPROVALS', sk: 'A', claim: 'C' }
+    run.changes.push({ ...run.changes.at(-1), after, by: { name: 'manage-debit', invocation: -1 } })
+  },
+  '56 an exception is closed twice': (run) => {
+    const item = itemOf(run, { entity: 'exception', kind: 'contradiction' })
+    append(run, item, { resolvedAt: '2026-11-20T12:00:00.000Z' })
+    append(run, item, { resolvedAt: '2026-11-20T12:00:01.000Z' })
+  },
+  '57 a timestamp of another time is accepted': (run) => {
+    const options = { provider: 'amber', 'grace-seconds': '0' }
+    operate(run, 'provider', 'rotate-request-secret', options, { request_secret: 'S' })
+    for (const one of run.calls)
+      if (one.caller?.id === 'amber') Object.assign(one, { secret: 'S', drift: 400_000 })
+  },
+  '63 a metric lacks its dimension': ({ measurements }) => {
+    measurements.find(({ name }: Any) => name === 'SweepRuns').dimensions = {}
+  },
+  '70 a day is sealed with another balance': (run) => {
+    const file = sealed(run, /^[0-9-]+.json$/)
+    file.text = JSON.stringify({ ...JSON.parse(file.text), balances: { fee_income: 1 } })
+  },
+  '74 an operator reads a whole number': (run) =>
+    Object.assign(listed(run, 'manage-debit')[0], { phone_number: debit(run, 'settled').phone }),
   '75 a batch is read with another net': (run) => {
     const isRead = ({ name, reply }: Any) => name === 'get-settlement' && reply.status === 200
     run.calls.findLast(isRead).reply.body.data.net = '1.00'
@@ -533,6 +585,9 @@ const bankList = ({ name, reply }: Any) =>
 /** Returns the rows of a list that operators read. */
 const listed = (run: Run, name: string) =>
   call(run, (one: Any) => one.name === name && one.reply.body.result?.length > 0).reply.body.result
+
+const paidBatch = (run: Run) =>
+  itemsOf(run, { entity: 'batch' }).find(({ status }: Any) => status === 'completed')
 
 const completedDelivery = (run: Run) =>
   itemOf(run, { entity: 'delivery', reference: debit(run, 'settled').reference, n: 3 })
@@ -602,6 +657,12 @@ const invariantOfKind: Record<ExceptionKind, number> = {
 
 /** The messages of falsifications that another check of the same invariant reports as well. */
 const messages: Record<string, string> = {
+  '1 an ended debit never expires': 'has ended, but never expires',
+  '1 a settled debit is in the list of unsettled ones': 'is completed in the list SETTLE#amber#0',
+  '46 a guarded call names no approval': 'was carried out without an approval',
+  '55 a granted call leaves its request open': 'ran, but can run again',
+  '56 an exception is closed twice': 'was closed twice',
+  '57 a timestamp of another time is accepted': 'was served with a timestamp of another time',
   '6 an approval is accepted, but not stored': 'its bank received approved, which it was not',
   '15 a recovery leaves an event abandoned':
     'stays abandoned although an operator recovered its provider',
