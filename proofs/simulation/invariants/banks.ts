@@ -35,6 +35,8 @@ const statesIn = (periods: ReturnType<ReturnType<typeof periodsOf>>, from: numbe
   periods.filter((one) => one.from <= until && one.until >= from).map(({ state }) => state)
 
 const DOWN_MS = 120_000
+/** The longest time from a request to the write of what it says about its bank. */
+const REPLY_MS = 40_000
 const DOWN_FAILURES = 5
 
 /** A bank is down after two minutes and five failures without a reply that the service read. */
@@ -45,6 +47,31 @@ const outagesHaveFailures: Check = ({ observations, setup }, report) => {
     const milliseconds = at - Date.parse(health.failingSince ?? '')
     if (!(milliseconds >= DOWN_MS - 2 * setup.skew) || health.failures < DOWN_FAILURES)
       report(health.sk, `is down after ${milliseconds} ms and ${health.failures} failures`)
+  }
+}
+
+/** A well-formed reply ends the failures of a bank, unless its write met a fault. */
+const repliesEndFailures: Check = ({ observations, queries, setup }, report) => {
+  const { changes, invocations, strikes } = observations
+  for (const { after, at } of changes) {
+    const { sk: bank, failingSince } = healthOf(after) ?? {}
+    if (!bank || !failingSince) continue
+    const from = Date.parse(failingSince) + setup.staleMs + 2 * setup.skew + REPLY_MS
+    const isAnswered = queries.some(
+      (one) =>
+        one.bank === bank &&
+        one.at > from &&
+        one.at < at - REPLY_MS &&
+        one.isHeard &&
+        !['none', 'found'].includes(one.answer) &&
+        !one.uuid.startsWith('+') &&
+        invocations.get(one.by ?? 0)?.isFinished,
+    )
+    const isStruck = strikes.some(
+      (one) => one.at >= from && one.about.includes(`BANK_HEALTH ${bank}`),
+    )
+    if (isAnswered && !isStruck)
+      report(bank, `has failures since ${failingSince}, but has replied since`)
   }
 }
 
@@ -204,6 +231,12 @@ const unknownNumbersAreAnswered: Check = (index, report) => {
 }
 
 export const checks: Checks = {
-  64: [outagesHaveFailures, outagesStopSubmissions, outagesEndForWaiting, outagesRefuseCharges],
+  64: [
+    outagesHaveFailures,
+    repliesEndFailures,
+    outagesStopSubmissions,
+    outagesEndForWaiting,
+    outagesRefuseCharges,
+  ],
   66: [accountsAreOfTheirBank, missesLast, unknownNumbersAreAnswered],
 }

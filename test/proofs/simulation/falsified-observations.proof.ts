@@ -561,6 +561,11 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const file = sealed(run, /^[0-9-]+.json$/)
     file.text = JSON.stringify({ ...JSON.parse(file.text), balances: { fee_income: 1 } })
   },
+  '64 a bank has failures after a reply': (run) => {
+    const failingSince = new Date(0).toISOString()
+    const after = { pk: 'BANK_HEALTH', sk: 'HBA', state: 'slow', failures: 1, failingSince }
+    run.changes.push({ ...run.changes.at(-1), before: undefined, after, by: undefined })
+  },
   '74 an operator reads a whole number': (run) =>
     Object.assign(listed(run, 'manage-debit')[0], { phone_number: debit(run, 'settled').phone }),
   '75 a batch is read with another net': (run) => {
@@ -668,6 +673,8 @@ const messages: Record<string, string> = {
     'stays abandoned although an operator recovered its provider',
   '53 a bank has a debit whose completion the service has read':
     'its bank has 1.00, but owes 0.00 by the table',
+  '64 a bank has failures after a reply':
+    'has failures since 1970-01-01T00:00:00.000Z, but has replied since',
   '64 a debit waits after an outage': 'still waits 100000 ms after HBA has replied again',
   '71 an item has the number of an erased customer': 'has the number of an erased customer',
   '71 an erased debit has its narration': 'has the narration of an erased customer',
