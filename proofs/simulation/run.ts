@@ -63,7 +63,9 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const stage = newStage()
   const aws = newAws({ clock, random, faults, effects, scenario, run, stage, ...lists })
 
-  const api = newApi({ clock, random, faults, run, calls: lists.calls, isPaused: stage.isPaused })
+  const { isPaused } = stage
+  const absent = fixtures.absentIn(scenario)
+  const api = newApi({ clock, random, faults, run, calls: lists.calls, isPaused, absent })
   const operators = newOperators({ api, clock, random: randomOf(seedOf(scenario.seed, 11)) })
   const books = newBooks(clock, randomOf(seedOf(scenario.seed, 10)))
   const { reportsOnce } = scenario

@@ -172,8 +172,20 @@ const requestLimitsHold: Check = ({ observations, timeline, setup }, report) => 
   }
 }
 
+/** The published limit of an address in a minute. */
+const UNMATCHED_MAX = 60
+
+const unmatchedRequestsAreLimited: Check = ({ observations }, report) => {
+  const requests = observations.calls.filter(({ name }) => name === 'answer-unmatched')
+  for (const [minute, own] of Map.groupBy(requests, ({ at }) => minuteOf(at))) {
+    const passed = own.filter((call) => isWithin(call, 0) && call.reply?.status !== REJECTED)
+    if (passed.length > UNMATCHED_MAX)
+      report(`minute ${minute}`, `${passed.length} unmatched requests passed the general limit`)
+  }
+}
+
 export const checks: Checks = {
   20: [dayTotalsMatchDebits, limitedDebitsAreCounted],
   21: [refusesOnlyAboveLimit],
-  48: [requestLimitsHold],
+  48: [requestLimitsHold, unmatchedRequestsAreLimited],
 }

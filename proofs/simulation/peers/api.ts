@@ -23,7 +23,13 @@ export type Request = {
   triesMax?: number
 }
 
-type Deps = Engine & { run: Run; calls: ApiCall[]; isPaused: () => boolean }
+type Deps = Engine & {
+  run: Run
+  calls: ApiCall[]
+  isPaused: () => boolean
+  /** Who does not exist at the start, by id. */
+  absent?: Readonly<Record<string, string>>
+}
 
 export type Api = ReturnType<typeof newApi>
 
@@ -32,6 +38,11 @@ export const TRIES_MAX = 60
 
 export const tokenOf = ({ kind, id }: { kind: string; id: string }): string =>
   `${kind === 'provider' ? 'sk' : 'bt'}_simulated_${id.toLowerCase()}`
+
+/** Each provider has two credentials from the start. */
+export const secondTokenOf = (id: string): string => `${tokenOf({ kind: 'provider', id })}_2`
+
+const SECOND_SHARE = 0.3
 
 /** A caller's token and the one before, and the secret that signs its requests. */
 type Credentials = { token: string; previous?: string | undefined; secret?: string | undefined }
@@ -110,13 +121,13 @@ const isAnswer = ({ reply, received }: ApiCall): boolean =>
 
 /** A request signed by a clock that is minutes off; 300 s are served. */
 const DRIFT_SHARE = 0.1
-const DRIFT_MS = 400_000
+const DRIFT_MS = 900_000
 
 type Requested = Pick<ApiCall, 'caller' | 'path' | 'sent' | 'token' | 'secret' | 'drift'> & {
   name: FunctionName
 }
 
-export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) => {
+export const newApi = ({ clock, random, faults, run, calls, isPaused, absent = {} }: Deps) => {
   const sleep = (milliseconds: number): Promise<void> =>
     new Promise((resolve) => {
       clock.after(milliseconds, resolve)
@@ -143,7 +154,10 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused }: Deps) =>
     await sleep(random.between(10, 80))
     const { name, caller, path = {}, body, raw } = request
     const { secret, token: own } = credentials.of(caller)
-    const { token = own } = request
+    const hasSecond =
+      own === tokenOf(caller) && caller.kind === 'provider' && !(caller.id in absent)
+    const usual = hasSecond && random.happens(SECOND_SHARE) ? secondTokenOf(caller.id) : own
+    const { token = usual } = request
     const isOff = secret !== undefined && random.happens(DRIFT_SHARE)
     const drift = isOff ? random.between(-DRIFT_MS, DRIFT_MS) : 0
     const requested = { name, caller, path, sent: raw ?? body, token, secret, drift }

@@ -12,7 +12,7 @@ import { putSweepProgress } from '../../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../../shared/store/webhooks/webhooks.ts'
 import { webhookSecret } from '../../../shared/webhooks/http/signature.ts'
 import type { FeeSchedule, SimulatedProvider } from '../engine/observations.ts'
-import { tokenOf } from '../peers/api.ts'
+import { secondTokenOf, tokenOf } from '../peers/api.ts'
 import { type BankName, bankNames, HTTP_BANKS } from './script.ts'
 
 /** The providers, banks and customers of every run. */
@@ -144,6 +144,7 @@ export const writeProvider = (
   return [
     changePaidProvider(id, () => provider, noWrites, real),
     putCredential(tokenOf({ kind: 'provider', id }), credential, [], real),
+    putCredential(secondTokenOf(id), credential, [], real),
     ...(webhook ? [changeWebhook(id, () => webhook, noWrites, real)] : []),
   ]
 }

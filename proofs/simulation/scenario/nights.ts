@@ -177,11 +177,29 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
   }
 }
 
+/** More than the general limit of an address. */
+const UNMATCHED = 70
+
+/** Somebody tries paths that do not exist, in one minute. */
+const scan = async (api: Api): Promise<void> => {
+  for (let n = 0; n < UNMATCHED; n += 1) {
+    const identity = { sourceIp: '203.0.113.9' }
+    const event = { path: `/api/v1/x${n}`, httpMethod: 'GET', requestContext: { identity } }
+    const requested = { name: 'answer-unmatched', caller: undefined, path: {}, sent: {} } as const
+    const { call, result } = await api.put(requested, event)
+    const { statusCode: status = 500 } = (result.kind === 'done' ? result.value : {}) as {
+      statusCode?: number
+    }
+    call.reply = { at: api.now(), status, headers: {}, body: {} }
+  }
+}
+
 /** Schedules the rounds of operators, the remittances of banks at their times, and the audits of providers. */
 export const startRounds = ({ seed, rounds, endAt }: Scenario, deps: Staff): void => {
   const { api, books } = deps
   const follow = newRunbooks(deps)
   void api.until(endAt - AUDIT_MS).then(() => audit(deps))
+  if (seed % 4 === 0) void api.until(endAt - AUDIT_MS).then(() => scan(api))
   for (const at of rounds) void api.until(at).then(follow)
   const random = randomOf(seedOf(seed, 10, 1))
   const delay = random.pick(DELAYS_MS)

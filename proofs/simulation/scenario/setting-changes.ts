@@ -92,7 +92,7 @@ const bankOf = (drawn: Drawn) => ({
 })
 
 const chargesOf = ({ provider, random }: Drawn) => {
-  return { provider, operation: 'charge', 'per-minute': String(5 + random.below(40)) }
+  return { provider, operation: 'charge', 'per-minute': String(1 + random.below(30)) }
 }
 
 const fencedOf = ({ provider, random }: Drawn) => {
@@ -158,6 +158,7 @@ const drawTime = (random: Random, bursts: readonly number[]): number => {
   const burst = random.pick(bursts)
   const midnight = burst - (burst % DAY_MS) + DAY_MS
   return random.pick([
+    burst - random.between(0, 5 * MINUTE_MS),
     // Before the sweep repairs what was lost.
     burst + random.between(0, 2 * MINUTE_MS),
     burst + random.between(0, 10 * MINUTE_MS),
