@@ -86,7 +86,7 @@ const conditionsOf = ({ clock, random, faults, effects, scenario, repairs }: Dep
 
 type StreamEvent = { Records: { dynamodb: { SequenceNumber: string; NewImage?: object } }[] }
 
-/** Returns the batch, in which some debits that it did not have before have no history. */
+/** Returns a function that damages records of debits, each only when it first comes. */
 const newGarbling = (faults: Engine['faults']) => {
   const seen = new Set<string>()
   return ({ Records }: StreamEvent): StreamEvent => ({

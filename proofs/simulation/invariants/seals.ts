@@ -51,6 +51,7 @@ const SEALING_MS = 15 * MINUTE_MS
 /** A sealed day has each record of its day that was written before, and the result of its own reconciliation. */
 const sealedDaysAreWhole: Check = (index, report) => {
   const { observations, setup, runs } = index
+  const postings = postingsIn(index)
   const files = new Map(observations.reports.map((file) => [file.key, file]))
   for (const { after, at } of setup.isRestored ? [] : observations.changes) {
     const row = after && RECORDS[String(after.entity)]
@@ -71,7 +72,7 @@ const sealedDaysAreWhole: Check = (index, report) => {
     if (reconciliation && reconciliation.checked_at !== startedAt)
       report(key, `has the result of ${reconciliation.checked_at}`)
     if (!balances || setup.isRestored) continue
-    const due = balancesOf(postingsIn(index), startOf(day) + DAY_MS)
+    const due = balancesOf(postings, startOf(day) + DAY_MS)
     const other = Object.keys(balances).find((name) => balances[name] !== (due.get(name) ?? 0))
     if (other) report(key, `has the balance ${balances[other]} of ${other}, not ${due.get(other)}`)
   }

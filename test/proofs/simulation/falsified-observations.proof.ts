@@ -224,6 +224,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '48 a charge within the request limit is rejected': (run) => {
     charges(run)[0].reply.status = 429
   },
+  '48 an address passes the general limit': (run) => {
+    for (let n = 0; n < 61; n += 1) operate(run, '', '', {})
+    for (const one of run.calls.slice(-61)) one.name = 'answer-unmatched'
+  },
   '49 a list lacks a debit': (run) => {
     call(run, ({ name }) => name === 'list-debit-requests').reply.body.data.pop()
   },
@@ -665,6 +669,7 @@ const messages: Record<string, string> = {
   '1 an ended debit never expires': 'has ended, but never expires',
   '1 a settled debit is in the list of unsettled ones': 'is completed in the list SETTLE#amber#0',
   '46 a guarded call names no approval': 'was carried out without an approval',
+  '48 an address passes the general limit': '61 unmatched requests passed the general limit',
   '55 a granted call leaves its request open': 'ran, but can run again',
   '56 an exception is closed twice': 'was closed twice',
   '57 a timestamp of another time is accepted': 'was served with a timestamp of another time',
