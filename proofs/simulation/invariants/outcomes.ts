@@ -199,6 +199,8 @@ const promptsAreCapped: Check = (index, report) => {
   }
 }
 
+const HAS_DEBIT: readonly BankQuery['answer'][] = ['accepted', 'completed', 'failed', 'rejected']
+
 /** A refused debit was above the cap, and its bank never got it while the index was current. */
 const refusalsAreAboveCap: Check = (index, report) => {
   const { openPromptsMax: cap, isRestored, isHealthy, skew } = index.setup
@@ -206,13 +208,18 @@ const refusalsAreAboveCap: Check = (index, report) => {
   for (const debits of isRestored ? [] : customersIn(index)) {
     for (const debit of debits.filter(refusalIn)) {
       const { reference } = debit.item
-      const refusedAt = debit.changes.find(({ after }) => after?.status === 'failed')?.at ?? 0
+      const refusal = debit.changes.find(({ after }) => after?.status === 'failed')
+      const refusedAt = refusal?.at ?? 0
       const counted = earlierThan(debit, debits).filter((other) => {
         const failedAt = refusalIn(other)?.writtenAt ?? Infinity
         return failedAt >= refusedAt - delay - 2 * skew - MINUTE_MS
       })
       if (cap === undefined || !isFull(counted, debit, cap))
         report(reference, 'was refused below the cap')
+      const isKnown = index.queriesOf
+        .get(debit.uuid)
+        ?.some(({ by, answer }) => by === refusal?.by?.invocation && HAS_DEBIT.includes(answer))
+      if (isKnown) report(reference, 'was refused, but its bank has it')
       if (delay === 0 && isHealthy && index.bankPostsOf.has(debit.uuid))
         report(reference, 'was refused, but submitted')
     }

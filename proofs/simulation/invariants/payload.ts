@@ -4,7 +4,7 @@ import type { refundView } from '../../../shared/views/refund.ts'
 import type { transactionView } from '../../../shared/views/transaction.ts'
 import { eventExpectations } from './lifecycle.ts'
 import type { DebitHistory } from './observation-index.ts'
-import type { Entry, RawBatch, RawDelivery, RawException } from './raw-items.ts'
+import type { Entry, RawBatch, RawDelivery, RawException, RawRefund } from './raw-items.ts'
 import { debitNumber, derivedUuid, eventNumber, inGhs, SETTLED, uuidOf } from './time-and-money.ts'
 
 /** The expected payloads, computed from raw items. A new member of a view has no value here yet. */
@@ -98,6 +98,24 @@ export const readOf = (debit: DebitHistory, n: number) => {
   const { approval_method, error_message } = read
   const reasons = { bank_reference, approval_method, error_message, error_details }
   return { ...read, response: { uuid, status, ...times, ...reasons } }
+}
+
+/** What is read of a refund with a debit; a reversal without one shows none. */
+export const refundReadOf = (refund: RawRefund): Members<typeof refundView> | null => {
+  if (refund.status === 'waived') return null
+  return {
+    uuid: refund.uuid,
+    status: refund.status,
+    amount: inGhs(refund.amount),
+    currency: 'GHS',
+    reason: refund.reason,
+    bank_reference: refund.bankReference,
+    error_message: refund.failure || null,
+    created_at: refund.createdAt,
+    processed_at: refund.processedAt,
+    completed_at: refund.completedAt,
+    failed_at: refund.failedAt,
+  }
 }
 
 /** What its bank reads of a debit. */

@@ -36,6 +36,18 @@ const versionsIn = <T>(
   return shown.flatMap(({ after }) => after ?? [])
 }
 
+/** The debit with each version of its refund that the reply can show. */
+const withRefund =
+  (readOf: (debit: DebitHistory, n: number) => object): Expected =>
+  (row, call, index) => {
+    const { changes = [] } = index.refunds.get(String(row.reference)) ?? {}
+    const refunds = versionsIn(changes, call).map(payload.refundReadOf)
+    const isFirst = (changes[0]?.at ?? Infinity) > call.at
+    return ofDebit(readOf)(row, call, index).flatMap((debit) =>
+      [...(isFirst ? [null] : []), ...refunds].map((refund) => ({ ...debit, refund })),
+    )
+  }
+
 const delivery: Expected = (row, call, { deliveriesOf }) =>
   (deliveriesOf.get(String(row.reference)) ?? [])
     .flatMap(({ changes }) => versionsIn(changes, call).map(payload.deliveryReadOf))
@@ -53,7 +65,7 @@ const exception: Expected = (row, call, { exceptionChanges }) => {
 }
 
 const reads: Record<string, Expected> = {
-  'get-debit-request': ofDebit(payload.readOf),
+  'get-debit-request': withRefund(payload.readOf),
   'list-debit-requests': ofDebit(inList),
   'list-debit-transactions': ofDebit(payload.bankReadOf),
   'manage-debit list': ofDebit(payload.operatorReadOf),

@@ -104,7 +104,10 @@ const DELAYS_MS = [0, 40 * HOUR_MS]
 /** The last half hour, without faults and other work. */
 const AUDIT_MS = HOUR_MS / 2
 
-type Page = { data?: { id: string }[]; meta: { next_cursor?: string; has_more?: boolean } }
+type Page = {
+  data?: { id: string; reference?: string }[]
+  meta: { next_cursor?: string; has_more?: boolean }
+}
 
 const perPage = {
   'list-debit-requests': '9',
@@ -141,8 +144,11 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
     const caller = { kind: 'provider' as const, id }
     const other = simulatedProviders[(index + 1) % simulatedProviders.length] ?? { id }
     let page: Page | undefined
-    for (const [name, per_page] of Object.entries(perPage) as [keyof typeof perPage, string][])
+    for (const [name, per_page] of Object.entries(perPage) as [keyof typeof perPage, string][]) {
       page = await readPages({ name, caller, query: { per_page } }, api)
+      for (const { reference } of name === 'list-debit-requests' ? (page?.data ?? []) : [])
+        await api.ask({ name: 'get-debit-request', caller, path: { reference: `${reference}` } })
+    }
     for (const path of page?.data?.map((batch) => ({ id: batch.id })) ?? []) {
       for (const reader of [id, other.id])
         await api.ask({ name: 'get-settlement', caller: { ...caller, id: reader }, path })

@@ -74,6 +74,11 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const { data } = call(run, bankList).reply.body
     data.transactions[0].customer.account_number = null
   },
+  '1 a refund is read with another time': (run) => {
+    const isRead = ({ name, reply }: Any) =>
+      name === 'get-debit-request' && reply.body.data?.refund?.completed_at
+    run.calls.findLast(isRead).reply.body.data.refund.completed_at = '2026-01-01T00:00:00.000Z'
+  },
   '1 a delivery is read with another response': (run) =>
     Object.assign(listed(run, 'manage-delivery')[0], { response_code: 418 }),
   '1 an exception is read with another amount': (run) =>
@@ -404,6 +409,14 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const refusal = entry(run, 'expired', 'failed')
     Object.assign(refusal, { by: 'job:submit-to-bank', set: { ...refusal.set, errorMessage } })
   },
+  '65 a refused debit is at its bank': (run) => {
+    run.setup.openPromptsMax = 1_000
+    const errorMessage = 'Too many approval requests for this customer'
+    const refusal = entry(run, 'expired', 'failed')
+    Object.assign(refusal, { by: 'job:submit-to-bank', set: { ...refusal.set, errorMessage } })
+    const uuid = uuidOf(debit(run, 'expired').reference)
+    for (const query of run.queries) if (query.uuid === uuid) query.answer = 'accepted'
+  },
   '66 a bank has another account for a number': (run) =>
     Object.assign(lookup(run, 'found'), { account: '1' }),
   '66 a bank is asked again for a number without an account': (run) => {
@@ -678,6 +691,7 @@ const messages: Record<string, string> = {
     'stays abandoned although an operator recovered its provider',
   '53 a bank has a debit whose completion the service has read':
     'its bank has 1.00, but owes 0.00 by the table',
+  '65 a refused debit is at its bank': 'was refused, but its bank has it',
   '64 a bank has failures after a reply':
     'has failures since 1970-01-01T00:00:00.000Z, but has replied since',
   '64 a debit waits after an outage': 'still waits 100000 ms after HBA has replied again',
