@@ -98,6 +98,12 @@ export const isRecord = ({ after }: Change) =>
 const callsAboutManyTakeEffectOnce: Check = (index, report) => {
   const { decisions, concerns, changesBy, observations } = index
   const effects = new Set<string>()
+  const outcomes = new Set(
+    observations.changes.map(
+      ({ after, transaction }) =>
+        after?.entity === 'bulk-outcome' && `${transaction} ${after.object}`,
+    ),
+  )
   for (const decision of decisions.filter(isAboutMany)) {
     const { call, approval, options, verb } = decision
     const records = (changesBy.get(call.invocation) ?? []).filter(isRecord)
@@ -108,6 +114,9 @@ const callsAboutManyTakeEffectOnce: Check = (index, report) => {
       effects.add(`${id} ${target}`)
       if (!concerns(decision, target)) report(target, 'is changed by a call about other debits')
     }
+    for (const { after, transaction } of records)
+      if (!outcomes.has(`${transaction} ${after?.target}`))
+        report(String(after?.target), 'is changed without an outcome in the same transaction')
   }
   const records = new Set(
     observations.changes

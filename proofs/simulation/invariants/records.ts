@@ -133,7 +133,34 @@ const notesCloseExceptions: Check = ({ decisions, exceptionChanges }, report) =>
   }
 }
 
+/** A call about the exceptions of days closes each that was open when it began, or has its outcome. */
+const selectionsAreWhole: Check = ({ decisions, exceptionChanges, observations }, report) => {
+  const left = new Set(
+    observations.items.flatMap(({ entity, outcome, object }) =>
+      entity === 'bulk-outcome' && outcome !== 'done' ? [object] : [],
+    ),
+  )
+  const histories = Map.groupBy(exceptionChanges, ({ after, before }) => {
+    const { pk, sk } = after ?? before ?? {}
+    return `${pk} ${sk}`
+  })
+  for (const { call, options } of decisions) {
+    const { at, reply } = call
+    const { result, error } = membersOf(reply?.body)
+    const isEnded = reply && error === undefined && membersOf(result).processed === undefined
+    const { kind, bank, from = '', to = '' } = options
+    for (const [first, ...later] of isEnded && from ? histories.values() : []) {
+      const one = first?.after
+      const day = one?.at.slice(0, 10) ?? ''
+      const isSelected = one?.kind === kind && one?.bank === bank && from <= day && day <= to
+      const last = later.findLast((change) => change.at <= (reply?.at ?? 0))?.after ?? one
+      if (one && isSelected && first.at < at && !last?.resolvedAt && !left.has(one.reference))
+        report(one.reference, `has an open ${kind} after a call about its day`)
+    }
+  }
+}
+
 export const checks: Checks = {
-  56: [notesCloseExceptions],
+  56: [notesCloseExceptions, selectionsAreWhole],
   74: [changesAreRecorded, readsAreRecorded, repliesMaskNumbers, requestsEnd],
 }

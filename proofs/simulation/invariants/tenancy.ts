@@ -161,6 +161,8 @@ const listsAreComplete: Check = (index, report) => {
       (name === 'manage-delivery' || all === expected) &&
       (name === 'manage-change' || name === 'list-events' || unlike === expected)
     if (!isRight && !changing.has(LISTED[name])) report(list, `has ${unlike} of ${expected}`)
+    const isLast = own.length > 1 && !name.startsWith('manage-') && own.at(-1)?.rows.length === 0
+    if (isLast) report(list, 'continues after its last page')
   }
 }
 

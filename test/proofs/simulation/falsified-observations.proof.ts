@@ -565,6 +565,20 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     append(run, item, { resolvedAt: '2026-11-20T12:00:00.000Z' })
     append(run, item, { resolvedAt: '2026-11-20T12:00:01.000Z' })
   },
+  '56 an exception of a day stays open after a call about it': (run) => {
+    const { kind, bank, at } = itemOf(run, { entity: 'exception', kind: 'contradiction' })
+    const day = at.slice(0, 10)
+    operate(run, 'exception', 'resolve', { kind, bank, from: day, to: day })
+    const { reply } = Object.assign(run.calls.at(-1), { at: 1e14 })
+    reply.at = 1e14
+  },
+  '55 a debit of a call about many has no outcome': (run) => decideMany(run, 1),
+  '49 a bank gets a page after the last one': (run) => {
+    const pages = run.calls.filter(bankList)
+    const last = structuredClone(pages.at(-1))
+    last.reply.body.data.transactions = []
+    run.calls.push(last)
+  },
   '57 a timestamp of another time is accepted': (run) => {
     const options = { provider: 'amber', 'grace-seconds': '0' }
     operate(run, 'provider', 'rotate-request-secret', options, { request_secret: 'S' })
@@ -684,6 +698,11 @@ const messages: Record<string, string> = {
   '46 a guarded call names no approval': 'was carried out without an approval',
   '48 an address passes the general limit': '61 unmatched requests passed the general limit',
   '55 a granted call leaves its request open': 'ran, but can run again',
+  '49 a bank gets a page after the last one': 'continues after its last page',
+  '55 a debit of a call about many has no outcome':
+    'is changed without an outcome in the same transaction',
+  '56 an exception of a day stays open after a call about it':
+    'has an open contradiction after a call about its day',
   '56 an exception is closed twice': 'was closed twice',
   '57 a timestamp of another time is accepted': 'was served with a timestamp of another time',
   '6 an approval is accepted, but not stored': 'its bank received approved, which it was not',
