@@ -119,7 +119,7 @@ const replyIn = (
 const isAnswer = ({ reply, received }: ApiCall): boolean =>
   received && reply !== undefined && reply.status < 500 && reply.status !== 429
 
-/** A request signed by a clock that is minutes off; 300 s are served. */
+/** The share of signed requests whose clock is minutes off; the service accepts 300 s. */
 const DRIFT_SHARE = 0.1
 const DRIFT_MS = 900_000
 

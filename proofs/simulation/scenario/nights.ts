@@ -186,7 +186,7 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
 /** More than the general limit of an address. */
 const UNMATCHED = 70
 
-/** Somebody tries paths that do not exist, in one minute. */
+/** A scanner requests paths that do not exist, in one minute. */
 const scan = async (api: Api): Promise<void> => {
   for (let n = 0; n < UNMATCHED; n += 1) {
     const identity = { sourceIp: '203.0.113.9' }
