@@ -78,7 +78,7 @@ const followsAttempt = (
 ): boolean => {
   const { name, isFinished } = invocations.get(first?.by ?? 0) ?? {}
   const isCopied = strikes.some(({ name, at, about }) =>
-    name === 'record twice'
+    name === 'record twice' || name === 'record unreadable'
       ? Math.abs(at - (first?.at ?? at)) < MINUTE_MS
       : about.includes(reference) && !about.startsWith('submit-to-bank'),
   )

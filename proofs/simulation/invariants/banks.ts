@@ -1,5 +1,5 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
-import type { ApiCall } from '../engine/observations.ts'
+import type { ApiCall, InvocationRecord } from '../engine/observations.ts'
 import { codeIn, fieldsOf, isAccepted, isReplay, membersOf } from './calls.ts'
 import type { ObservationIndex } from './observation-index.ts'
 import { ownerIn } from './raw-items.ts'
@@ -50,6 +50,9 @@ const outagesHaveFailures: Check = ({ observations, setup }, report) => {
   }
 }
 
+const isSubmission = (of: InvocationRecord | undefined): boolean =>
+  of?.isFinished === true && of.name.startsWith('submit-')
+
 /** A well-formed reply ends the failures of a bank, unless its write met a fault. */
 const repliesEndFailures: Check = ({ observations, queries, setup }, report) => {
   const { changes, invocations, strikes } = observations
@@ -63,9 +66,9 @@ const repliesEndFailures: Check = ({ observations, queries, setup }, report) => 
         one.at > from &&
         one.at < at - REPLY_MS &&
         one.isHeard &&
-        !['none', 'found'].includes(one.answer) &&
-        !one.uuid.startsWith('+') &&
-        invocations.get(one.by ?? 0)?.isFinished,
+        // A POST follows on a query that finds nothing.
+        ['accepted', 'completed', 'failed', 'rejected'].includes(one.answer) &&
+        isSubmission(invocations.get(one.by ?? 0)),
     )
     const isStruck = strikes.some(
       (one) => one.at >= from && one.about.includes(`BANK_HEALTH ${bank}`),

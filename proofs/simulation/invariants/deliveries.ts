@@ -69,7 +69,7 @@ const wantedEventsEnd = eachEvent(({ key }, { deliveries, observations, setup })
 
 const REVIVING = new Set(['redeliver-event', 'manage-delivery', 'recover-deliveries'])
 
-export const REPAIRING: ReadonlySet<string> = new Set(['sweep', 'manage-debit'])
+export const REPAIRING: ReadonlySet<string> = new Set(['sweep', 'manage-debit', 'manage-exception'])
 
 export const isRevived = ({ before, after, by }: Step<RawDelivery>): boolean =>
   after?.status === 'pending' &&

@@ -63,12 +63,11 @@ const isUnused = ({ entity, pk }: Item, items: readonly Item[]): boolean => {
 const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
   for (const { at, afterDays, phones, before, after } of erasures) {
     const dueSince = at - afterDays * DAY_MS - HOUR_MS
+    const isYoung = (item: Item): boolean =>
+      afterDays > 0 && item.entity === 'debit' && changedAt(item as RawDebit) > dueSince
+    // An operator can refund a debit between the request and its erasure, which then waits.
     const young = new Set(
-      after.flatMap((item) =>
-        afterDays > 0 && item.entity === 'debit' && changedAt(item as RawDebit) > dueSince
-          ? item.pk
-          : [],
-      ),
+      after.filter((item) => isYoung(item) || isUnended(item)).map(({ pk }) => pk),
     )
     const isKept = ({ pk, expiresAt = at }: Item): boolean =>
       young.has(pk) || Number(expiresAt) * 1000 < at

@@ -1,6 +1,6 @@
 import type { Change } from '../../../sandbox/aws/table/change.ts'
 import type { ApiCall } from '../engine/observations.ts'
-import { type ChargeAttempt, codeIn } from './calls.ts'
+import { type ChargeAttempt, codeIn, membersOf } from './calls.ts'
 import { expectations } from './lifecycle.ts'
 import type { ObservationIndex } from './observation-index.ts'
 import { kindOf, ownerIn, type RawDayTotal, type RawDebit } from './raw-items.ts'
@@ -144,6 +144,9 @@ const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS)
 const isWithin = ({ at, reply }: ApiCall, skew: number): boolean =>
   reply !== undefined && minuteOf(at - skew) === minuteOf(reply.at + skew)
 
+/** Reports whether a request was rejected because its address had too many refused ones. */
+const isOfAddress = ({ reply }: ApiCall): boolean => codeIn(membersOf(reply?.body)) === 1453
+
 /** The part of a limit that is always served; up to 5 % may lie unused in workers. */
 const servedOf = (limit: number): number => limit - Math.floor(limit / 20)
 
@@ -158,7 +161,7 @@ const requestLimitsHold: Check = ({ observations, timeline, setup }, report) => 
       const until = from + MINUTE_MS + skew
       const limits = timeline.recent('chargesPerMinute', provider, from - skew, until)
       const statuses = own
-        .filter((call) => isWithin(call, skew))
+        .filter((call) => isWithin(call, skew) && !isOfAddress(call))
         .map(({ reply }) => reply?.status ?? 500)
       const passed = statuses.filter((status) => status < 500 && !UNCOUNTED.has(status)).length
       const about = `${provider}, ${new Date(from).toISOString()}`
