@@ -595,7 +595,12 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '64 a bank has failures after a reply': (run) => {
     const failingSince = new Date(0).toISOString()
     const after = { pk: 'BANK_HEALTH', sk: 'HBA', state: 'slow', failures: 1, failingSince }
-    run.changes.push({ ...run.changes.at(-1), before: undefined, after, by: undefined })
+    const last = run.changes.at(-1)
+    run.changes.push({ ...last, before: undefined, after, by: undefined })
+    const isSubmission = ([, one]: Any) => one.isFinished && one.name === 'submit-to-bank'
+    const [by] = [...run.invocations].find(isSubmission) as Any
+    const reply = { bank: 'HBA', uuid: '', answer: 'accepted', isHeard: true, by }
+    run.queries.push({ ...run.queries[0], ...reply, at: last.at - 60_000 })
   },
   '74 an operator reads a whole number': (run) =>
     Object.assign(listed(run, 'manage-debit')[0], { phone_number: debit(run, 'settled').phone }),
