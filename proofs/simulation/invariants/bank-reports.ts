@@ -70,7 +70,7 @@ const marksStay = eachDebitUpdate(({ before, after, sequence }) => {
 const REJECTED = new Set([400, 422])
 
 const exceptionsAreComplete: Check = (index, report) => {
-  const { reports, byUuid, exceptions, debits, queriesOf } = index
+  const { reports, byUuid, exceptions, debits, queriesOf, bankPostsOf } = index
   const recordsOf = Map.groupBy(exceptions, ({ requestId }) => requestId)
   const answered = new Set<unknown>()
   for (const { call, bank, uuid, sent, status, code } of reports) {
@@ -93,11 +93,14 @@ const exceptionsAreComplete: Check = (index, report) => {
   for (const { reference, requestId, pk } of exceptions) {
     const debit = debits.get(reference)
     if (!debit || answered.has(requestId)) continue
-    // A function that crashed after its write may have recorded one without a reply, or a query found it.
+    // A function that crashed after its write may have recorded one without a reply, or a query or submission found it.
     const unanswered = debit.exceptions.filter((one) => !answered.has(one.requestId))
     const unknown = reports.filter(({ uuid, call }) => uuid === debit.uuid && isUnknown(call))
     const found = queriesOf.get(debit.uuid)?.filter(({ answer }) => answer === 'completed') ?? []
-    if (unanswered.length > unknown.length + found.length) report(pk, 'has no report of a bank')
+    const rejected =
+      bankPostsOf.get(debit.uuid)?.filter(({ verdict }) => verdict === 'rejected') ?? []
+    if (unanswered.length > unknown.length + found.length + rejected.length)
+      report(pk, 'has no report of a bank')
   }
 }
 
