@@ -217,7 +217,7 @@ const healthFollowsAttempts: Check = ({ observations: { changes } }, report) => 
     const wrong = [
       after.version !== Number(before?.version ?? 0) + 1 && 'overwrites another change',
       isSuccess && ENDED_BY_SUCCESS.some(has) && 'is failing after a success',
-      exhaustedSince && !has('exhaustedSince') && !(isSuccess && isRecovered) && 'forgets events',
+      exhaustedSince && !has('exhaustedSince') && !isRecovered && 'forgets events',
     ].find(Boolean)
     if (wrong) report(`${after.pk} ${after.sk}`, String(wrong))
   }
