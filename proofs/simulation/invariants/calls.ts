@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ChargeRequest } from '../../../shared/domain/debits/charge.ts'
-import type { ApiCall } from '../engine/observations.ts'
+import type { ApiCall, Options } from '../engine/observations.ts'
 import type { RawDebit, RawException } from './raw-items.ts'
 import { pesewasOf } from './time-and-money.ts'
 
@@ -98,6 +98,16 @@ export const releaseOf = (calls: readonly OperatorCall[], provider: string) =>
 export const restoreOf = (calls: readonly OperatorCall[]) =>
   calls.find(({ noun, verb }) => noun === 'restore' && verb === 'begin')?.call
 
+/** Reports whether options select an exception by its kind, bank and day. */
+export const isSelected = (
+  { kind, bank, from, to }: Options,
+  one: Pick<RawException, 'kind' | 'bank' | 'at'>,
+): boolean => {
+  const day = one.at.slice(0, 10)
+  const isBetween = from !== undefined && to !== undefined && from <= day && day <= to
+  return isBetween && one.kind === kind && one.bank === bank
+}
+
 /** Returns whether a call of `exception` is about a debit: the named one, or one of many. */
 export const concernsIn = (
   operatorCalls: readonly OperatorCall[],
@@ -105,14 +115,11 @@ export const concernsIn = (
 ) => {
   const files = uploadsIn(operatorCalls, 'exception')
   return ({ options }: Pick<OperatorCall, 'options'>, subject: string): boolean => {
-    const { reference, bulk, kind, bank, from, to } = options
+    const { reference, bulk, from, to } = options
     if (reference !== undefined) return reference === subject
     if (from === undefined || to === undefined)
       return files.get(bulk)?.some(({ row }) => row === subject) ?? false
-    return (exceptionsOf.get(subject) ?? []).some((one) => {
-      const day = one.at.slice(0, 10)
-      return one.kind === kind && one.bank === bank && from <= day && day <= to
-    })
+    return (exceptionsOf.get(subject) ?? []).some((one) => isSelected(options, one))
   }
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
-import { isAccepted, membersOf } from './calls.ts'
+import { isAccepted, isSelected, membersOf } from './calls.ts'
 import { ownerIn } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
 
@@ -147,15 +147,13 @@ const selectionsAreWhole: Check = ({ decisions, exceptionChanges, observations }
   for (const { call, options } of decisions) {
     const { at, reply } = call
     const { result, error } = membersOf(reply?.body)
-    const isEnded = reply && error === undefined && membersOf(result).processed === undefined
-    const { kind, bank, from = '', to = '' } = options
-    for (const [first, ...later] of isEnded && from ? histories.values() : []) {
+    if (!reply || error !== undefined || membersOf(result).processed !== undefined) continue
+    for (const [first, ...later] of options.from ? histories.values() : []) {
       const one = first?.after
-      const day = one?.at.slice(0, 10) ?? ''
-      const isSelected = one?.kind === kind && one?.bank === bank && from <= day && day <= to
-      const last = later.findLast((change) => change.at <= (reply?.at ?? 0))?.after ?? one
-      if (one && isSelected && first.at < at && !last?.resolvedAt && !left.has(one.reference))
-        report(one.reference, `has an open ${kind} after a call about its day`)
+      if (!one || first.at >= at || !isSelected(options, one) || left.has(one.reference)) continue
+      const last = later.findLast((change) => change.at <= reply.at)?.after ?? one
+      if (!last.resolvedAt)
+        report(one.reference, `has an open ${one.kind} after a call about its day`)
     }
   }
 }

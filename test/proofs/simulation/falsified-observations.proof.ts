@@ -403,17 +403,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
   '65 a customer gets a second prompt of a provider that may cause one': ({ setup }) =>
     Object.assign(setup, { openPromptsMax: 1 }),
-  '65 a debit is refused below the cap': (run) => {
-    run.setup.openPromptsMax = 1_000
-    const errorMessage = 'Too many approval requests for this customer'
-    const refusal = entry(run, 'expired', 'failed')
-    Object.assign(refusal, { by: 'job:submit-to-bank', set: { ...refusal.set, errorMessage } })
-  },
+  '65 a debit is refused below the cap': (run) => refuse(run),
   '65 a refused debit is at its bank': (run) => {
-    run.setup.openPromptsMax = 1_000
-    const errorMessage = 'Too many approval requests for this customer'
-    const refusal = entry(run, 'expired', 'failed')
-    Object.assign(refusal, { by: 'job:submit-to-bank', set: { ...refusal.set, errorMessage } })
+    refuse(run)
     const uuid = uuidOf(debit(run, 'expired').reference)
     for (const query of run.queries) if (query.uuid === uuid) query.answer = 'accepted'
   },
@@ -651,6 +643,14 @@ const lookup = ({ queries }: Run, answer: string) =>
 
 function countUses({ changes }: Run, uses: object): void {
   for (const { after } of changes) if (after?.sk.startsWith('DAY#')) Object.assign(after, uses)
+}
+
+/** Makes a timeout a refusal of a debit below the cap. */
+function refuse(run: Run): void {
+  run.setup.openPromptsMax = 1_000
+  const errorMessage = 'Too many approval requests for this customer'
+  const refusal = entry(run, 'expired', 'failed')
+  Object.assign(refusal, { by: 'job:submit-to-bank', set: { ...refusal.set, errorMessage } })
 }
 
 /** Makes a bank down before all observations. */
