@@ -146,8 +146,10 @@ export const claimGranted = async (
       verb,
       ...defined({ scope }),
     },
-    finish: (doneAt: Date, refusal?: string) =>
-      store.finishApproval(approval, { doneAt, refusal }, runtime),
+    /** A worker whose clock is ahead may claim a call that is in progress, and is then refused. */
+    finish: async (doneAt: Date, refusal?: string) =>
+      (await store.finishApproval(approval, { doneAt, refusal }, runtime)) ||
+      (refusal !== undefined && store.finishApproval(approval, { doneAt }, runtime)),
     /** Ends the claim after a fault, so that the operator can repeat the grant at once. */
     release: () => store.releaseApproval(claim, runtime),
   }

@@ -609,6 +609,55 @@ describe('a grant', () => {
     expect(await changesOf('requested')).toEqual(before)
   })
 
+  testInProcess.each([
+    ['an account', () => changeAccount('1041008010')],
+    ['a refund', async () => request('exception', 'refund', await completedLate())],
+  ])(
+    'the call of %s ends once when a worker whose clock is ahead claims it again',
+    async (_, requesting) => {
+      const id = await requesting()
+      const [changing, overtaking, ended] = Array.from({ length: 3 }, () =>
+        Promise.withResolvers<void>(),
+      )
+      const { send } = table
+      let changes = 0
+      const spy = vi.spyOn(table, 'send').mockImplementation((async (command: never) => {
+        if (JSON.stringify(command).includes('SET hasEffect')) {
+          changes += 1
+          if (changes === 1) {
+            changing?.resolve()
+            await overtaking?.promise
+          } else if (changes === 2) {
+            overtaking?.resolve()
+            await ended?.promise
+          }
+        }
+        return Reflect.apply(send, table, [command])
+      }) as never)
+      const first = grant(id)
+      await changing?.promise
+      await table.send(
+        new UpdateCommand({
+          ...{ TableName: tableName(), Key: keys.approval(id) },
+          UpdateExpression: 'SET claimedUntil = :past',
+          ExpressionAttributeValues: { ':past': new Date(0).toISOString() },
+        }),
+      )
+      const second = service.invoke('manage-approval', {
+        verb: 'grant',
+        options: { id },
+        actor: kofi,
+      })
+      await first
+      const done = await show(id)
+      expect(done).toMatchObject({ status: 'granted', done_at: TIME, refusal: null })
+      ended?.resolve()
+      await second
+      spy.mockRestore()
+      expect(await show(id)).toEqual(done)
+    },
+  )
+
   testInProcess('a grant can be retried immediately when its call ends in a fault', async () => {
     const id = await changeAccount('1041008008')
     const { send } = table

@@ -91,6 +91,15 @@ const repliesEndRequests: Check = ({ operatorCalls, changesBy, observations }, r
   }
 }
 
+/** The end of a request is written once. A worker that loses a race records no refusal of what another did. */
+const requestsEndOnce: Check = ({ observations }, report) => {
+  for (const { before, after } of observations.changes) {
+    if (after?.entity !== 'approval') continue
+    if (before?.doneAt && before.doneAt !== after.doneAt) report(String(after.id), 'ended twice')
+    if (after.hasEffect && after.refusal) report(String(after.id), 'took effect, but is refused')
+  }
+}
+
 export const isRecord = ({ after }: Change) =>
   after?.entity === 'change' && after.noun === 'exception'
 
@@ -186,6 +195,6 @@ const closedExceptionsStayClosed: Check = (index, report) => {
 }
 
 export const checks: Checks = {
-  55: [repliesEndRequests, requestsTakeEffectOnce, callsAboutManyTakeEffectOnce],
+  55: [repliesEndRequests, requestsEndOnce, requestsTakeEffectOnce, callsAboutManyTakeEffectOnce],
   56: [closedExceptionsStayClosed],
 }

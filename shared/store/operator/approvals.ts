@@ -158,7 +158,10 @@ export const releaseApproval = ({ id, claim }: CallClaim, runtime: Jitter): Prom
   return update(id, expression, runtime)
 }
 
-/** Records that the call was carried out, or why it was refused, and removes its plain options. */
+/**
+ * Records that the call was carried out, or why it was refused, and removes its plain options.
+ * @returns false when the call has ended, or is refused although it was carried out
+ */
 export const finishApproval = (
   approval: Pick<Approval, 'id' | 'customer'>,
   { doneAt, refusal }: { doneAt: Date; refusal?: string | undefined },
@@ -168,7 +171,9 @@ export const finishApproval = (
     UpdateExpression: `SET doneAt = :at${
       refusal === undefined ? '' : ', refusal = :refusal'
     } REMOVE claim, claimedUntil`,
-    ConditionExpression: 'attribute_exists(pk)',
+    ConditionExpression: `attribute_exists(pk) AND attribute_not_exists(doneAt)${
+      refusal === undefined ? '' : ' AND attribute_not_exists(hasEffect)'
+    }`,
     ExpressionAttributeValues: {
       ':at': doneAt.toISOString(),
       ...(refusal !== undefined && { ':refusal': refusal }),

@@ -33,11 +33,11 @@ const itemOf = ({ id, at, customer, approval, ...change }: Recording & Pick<Chan
   }
 }
 
-/** Marks a granted request in the transaction of its change, so that it changes something once. */
+/** Marks a granted request in the transaction of its change, so that it changes something once, before its end. */
 const effectWrite = (approval: ApprovalId): db.Write =>
   db.updateWrite(keys.approval(approval), {
     UpdateExpression: 'SET hasEffect = :true',
-    ConditionExpression: 'attribute_not_exists(hasEffect)',
+    ConditionExpression: 'attribute_not_exists(hasEffect) AND attribute_not_exists(doneAt)',
     ExpressionAttributeValues: { ':true': true },
   })
 

@@ -552,6 +552,15 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const after = { pk: 'APPROVALS', sk: 'A', claim: 'C' }
     run.changes.push({ ...run.changes.at(-1), after, by: { name: 'manage-debit', invocation: -1 } })
   },
+  '55 a request ends twice': (run) => {
+    const item = { pk: 'APPROVALS', sk: 'A', entity: 'approval', id: 'A' }
+    append(run, item, { doneAt: '2026-11-20T12:00:00.000Z' })
+    append(run, item, { doneAt: '2026-11-20T12:00:01.000Z' })
+  },
+  '55 a request that took effect is refused': (run) => {
+    const item = { pk: 'APPROVALS', sk: 'A', entity: 'approval', id: 'A' }
+    append(run, item, { hasEffect: true, refusal: 'Lost' })
+  },
   '56 an exception is closed twice': (run) => {
     const item = itemOf(run, { entity: 'exception', kind: 'contradiction' })
     append(run, item, { resolvedAt: '2026-11-20T12:00:00.000Z' })
@@ -703,6 +712,8 @@ const messages: Record<string, string> = {
   '46 a guarded call names no approval': 'was carried out without an approval',
   '48 an address passes the general limit': '61 unmatched requests passed the general limit',
   '55 a granted call leaves its request open': 'ran, but can run again',
+  '55 a request ends twice': 'ended twice',
+  '55 a request that took effect is refused': 'took effect, but is refused',
   '49 a bank gets a page after the last one': 'continues after its last page',
   '55 a debit of a call about many has no outcome':
     'is changed without an outcome in the same transaction',
