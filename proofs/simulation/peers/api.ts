@@ -44,8 +44,13 @@ export const secondTokenOf = (id: string): string => `${tokenOf({ kind: 'provide
 
 const SECOND_SHARE = 0.3
 
-/** A caller's token and the one before, and the secret that signs its requests. */
-type Credentials = { token: string; previous?: string | undefined; secret?: string | undefined }
+/** A caller's token, the secret that signs its requests, and the ones before. */
+type Credentials = {
+  token: string
+  previous?: string | undefined
+  secret?: string | undefined
+  previousSecret?: string | undefined
+}
 
 const signatureOf = (
   secret: string,
@@ -98,7 +103,9 @@ const newCredentials = () => {
       const known = of(caller)
       const { token, request_secret: own = known.secret, 'request-secret': none } = reply
       const tokens = token === undefined ? known : { token, previous: known.token }
-      byCaller.set(caller.id, { ...tokens, secret: none ? undefined : own })
+      const secret = none ? undefined : own
+      const previousSecret = secret === known.secret ? known.previousSecret : known.secret
+      byCaller.set(caller.id, { ...tokens, secret, previousSecret })
     },
   }
 }
@@ -122,6 +129,8 @@ const isAnswer = ({ reply, received }: ApiCall): boolean =>
 /** The share of signed requests whose clock is minutes off; the service accepts 300 s. */
 const DRIFT_SHARE = 0.1
 const DRIFT_MS = 900_000
+/** The share of requests that are signed with the secret before the current one. */
+const PREVIOUS_SHARE = 0.05
 
 type Requested = Pick<ApiCall, 'caller' | 'path' | 'sent' | 'token' | 'secret' | 'drift'> & {
   name: FunctionName
@@ -153,7 +162,9 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused, absent = {
   const attempt = async (request: Request): Promise<ApiCall> => {
     await sleep(random.between(10, 80))
     const { name, caller, path = {}, body, raw } = request
-    const { secret, token: own } = credentials.of(caller)
+    const { secret: current, previousSecret, token: own } = credentials.of(caller)
+    const isPrevious = previousSecret !== undefined && random.happens(PREVIOUS_SHARE)
+    const secret = isPrevious ? previousSecret : current
     const hasSecond =
       own === tokenOf(caller) && caller.kind === 'provider' && !(caller.id in absent)
     const usual = hasSecond && random.happens(SECOND_SHARE) ? secondTokenOf(caller.id) : own

@@ -26,7 +26,7 @@ export const malformations = {
   // Accepted.
   'a fee of many digits': ({ fee: _, ...body }: Body) =>
     `${JSON.stringify(body).slice(0, -1)},"fee":0.30000000000000004}`,
-  'a fee on a tie': having({ fee: '0.125' }),
+  'a fee on a tie': having({ fee: '0.1250' }),
   'null members': having({ fee: null, metadata: null }),
   'a method as providers read it': having({ approval_method: 'mobile_app' }),
 } satisfies Record<string, (body: Body) => string>

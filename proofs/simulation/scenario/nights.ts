@@ -106,7 +106,7 @@ const AUDIT_MS = HOUR_MS / 2
 
 type Page = {
   data?: { id: string; reference?: string }[]
-  meta: { next_cursor?: string; has_more?: boolean }
+  meta: { next_cursor?: string; has_more?: boolean; current_page?: number; total_pages?: number }
 }
 
 const perPage = {
@@ -124,14 +124,20 @@ const lists: readonly { noun: string; owner?: string; statuses?: readonly string
   { noun: 'debit', owner: 'provider' },
 ]
 
-/** Reads a list to its end. Returns its last page. */
-const readPages = async ({ query, ...request }: Request, api: Api): Promise<Page | undefined> => {
+/** Reads a list to its end, by cursors or by page numbers. Returns its last page. */
+const readPages = async (
+  { query, ...request }: Request,
+  api: Api,
+  isNumbered = false,
+): Promise<Page | undefined> => {
   let page: Page | undefined
+  let next: Request['query'] = {}
   do {
-    const cursor = page?.meta.next_cursor
-    const call = await api.ask({ ...request, query: { ...query, ...(cursor && { cursor }) } })
+    const call = await api.ask({ ...request, query: { ...query, ...next } })
     page = call?.reply?.body as Page | undefined
-  } while (page?.meta.has_more)
+    const { next_cursor: cursor, current_page: number = 1 } = page?.meta ?? {}
+    next = isNumbered ? { page: `${number + 1}` } : { ...(cursor && { cursor }) }
+  } while (isNumbered ? Number(next.page) <= (page?.meta.total_pages ?? 0) : page?.meta.has_more)
   return page
 }
 
@@ -177,9 +183,9 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
     }
   }
   const listed = { phone_number: '+233241234567', status_filter: 'completed', per_page: '5' }
-  for (const id of bankNames) {
+  for (const [index, id] of bankNames.entries()) {
     const caller = { kind: 'bank' as const, id }
-    await readPages({ name: 'list-debit-transactions', caller, query: listed }, api)
+    await readPages({ name: 'list-debit-transactions', caller, query: listed }, api, index % 2 > 0)
   }
 }
 

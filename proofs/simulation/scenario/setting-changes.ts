@@ -17,11 +17,11 @@ type Drawn = {
   date: string
 }
 
+/** Often only one part is another one. */
 const accountOf = ({ provider, random }: Drawn) => ({
   provider,
   'settlement-bank': random.pick(HTTP_BANKS),
-  'settlement-account': String(2_000_000_000 + random.below(900_000_000)),
-  // Often only the number is another one.
+  'settlement-account': String(2_000_000_000 + random.below(random.pick([1, 900_000_000]))),
   'settlement-name': `${provider} ${random.pick(['Ltd', 'Ltd', 'Plc'])}`,
 })
 
