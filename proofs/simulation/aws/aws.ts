@@ -33,10 +33,14 @@ type Deps = Engine & {
 /** A small table has one shard, a large one has eight. */
 const SHARDS = [1, 1, 1, 1, 1, 2, 2, 8] as const
 
+/** The longest wait of a poll; the messages that arrive meanwhile come in one batch. */
+const POLLS_MS = [0, 300, 1_000] as const
+
 const conditionsOf = ({ clock, random, faults, effects, scenario, repairs }: Deps): Conditions => {
   const period = newPeriods({ clock, faults, scenario })
   const lateIndex = period('index far behind')
   const shards = random.pick(SHARDS)
+  const poll = random.pick(POLLS_MS)
   const stops = (['hot shard', 'shard blocked'] as const).map((name) => {
     const stop = period(name)
     return { ...stop, shard: stop.random.below(shards) }
@@ -55,7 +59,7 @@ const conditionsOf = ({ clock, random, faults, effects, scenario, repairs }: Dep
       // At once, during the first delivery, or later.
       return [delay, delay + random.pick([0, random.between(0, 1_000), random.between(0, 300_000)])]
     },
-    pollDelay: () => 0,
+    pollDelay: () => (poll === 0 ? 0 : random.between(1, poll)),
     workers: (count) => count,
     pick: random.below,
     firings: (at, name) => {

@@ -1,4 +1,5 @@
 import type { Observations, Violation } from '../engine/observations.ts'
+import * as accountLookups from './account-lookups.ts'
 import * as approvals from './approvals.ts'
 import * as attempts from './attempts.ts'
 import * as bankPosts from './bank-posts.ts'
@@ -31,6 +32,7 @@ import * as tenancy from './tenancy.ts'
 
 const parts = [
   ...[
+    accountLookups,
     approvals,
     attempts,
     bankPosts,

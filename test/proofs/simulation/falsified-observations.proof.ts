@@ -257,6 +257,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '51 a part of a reconciliation is counted twice': (run) => {
     itemOf(run, { entity: 'reconciliation' }).openParts -= 1
   },
+  '51 the day of a reconciliation is not sealed': (run) => {
+    delete itemOf(run, { entity: 'reconciliation' }).sealed
+  },
   '52 a bank returns an amount twice': ({ books }) =>
     books.push({ ...books.find(({ type }: Any) => type === 'refund') }),
   '53 a bank did not debit what it reported': (run) => {
@@ -386,6 +389,11 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
   '63 unusual use rings no alarm': (run) => countUses(run, { charges: 500 }),
   '64 a bank is down after one failure': (run) => breakDown(run, 'ECO', 1),
+  '64 a worker forgets a failure of another': (run) => {
+    const health = { pk: 'BANK_HEALTH', sk: 'ECO', state: 'slow', failingSince: '2026-11-20' }
+    const before = { ...health, failures: 3 }
+    run.changes.push({ ...run.changes.at(-1), before, after: { ...health, failures: 2 } })
+  },
   '64 a bank that is down gets a submission': (run) => {
     const { bank } = run.bankPosts.find(({ path }: Any) => path === '/submissions')
     breakDown(run, bank, 5)
@@ -727,8 +735,10 @@ const messages: Record<string, string> = {
   '53 a bank has a debit whose completion the service has read':
     'its bank has 1.00, but owes 0.00 by the table',
   '65 a refused debit is at its bank': 'was refused, but its bank has it',
+  '51 the day of a reconciliation is not sealed': 'has ended, but its day is not sealed',
   '64 a bank has failures after a reply':
     'has failures since 1970-01-01T00:00:00.000Z, but has replied since',
+  '64 a worker forgets a failure of another': 'has 2 failures after 3',
   '64 a debit waits after an outage': 'still waits 100000 ms after HBA has replied again',
   '71 an item has the number of an erased customer': 'has the number of an erased customer',
   '71 an erased debit has its narration': 'has the narration of an erased customer',
