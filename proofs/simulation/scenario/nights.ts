@@ -145,7 +145,10 @@ const readPages = async (
  * Each provider reads its lists page by page, then another one tries to read its batches. An operator
  * reads the lists of operators.
  */
-const audit = async ({ api, operators: { operate, random } }: Staff): Promise<void> => {
+const audit = async (
+  { api, operators: { operate, random } }: Staff,
+  kind: Scenario['kind'],
+): Promise<void> => {
   for (const [index, { id }] of simulatedProviders.entries()) {
     const caller = { kind: 'provider' as const, id }
     const other = simulatedProviders[(index + 1) % simulatedProviders.length] ?? { id }
@@ -183,9 +186,12 @@ const audit = async ({ api, operators: { operate, random } }: Staff): Promise<vo
     }
   }
   const listed = { phone_number: '+233241234567', status_filter: 'completed', per_page: '5' }
+  // A page that is cut to its size is short, and a reader by numbers misses what it lacks.
+  const isCut = kind === 'small sizes'
   for (const [index, id] of bankNames.entries()) {
+    const request = { name: 'list-debit-transactions', query: listed } as const
     const caller = { kind: 'bank' as const, id }
-    await readPages({ name: 'list-debit-transactions', caller, query: listed }, api, index % 2 > 0)
+    await readPages({ ...request, caller }, api, !isCut && index % 2 > 0)
   }
 }
 
@@ -207,10 +213,10 @@ const scan = async (api: Api): Promise<void> => {
 }
 
 /** Schedules the rounds of operators, the remittances of banks at their times, and the audits of providers. */
-export const startRounds = ({ seed, rounds, endAt }: Scenario, deps: Staff): void => {
+export const startRounds = ({ seed, rounds, endAt, kind }: Scenario, deps: Staff): void => {
   const { api, books } = deps
   const follow = newRunbooks(deps)
-  void api.until(endAt - AUDIT_MS).then(() => audit(deps))
+  void api.until(endAt - AUDIT_MS).then(() => audit(deps, kind))
   if (seed % 4 === 0) void api.until(endAt - AUDIT_MS).then(() => scan(api))
   for (const at of rounds) void api.until(at).then(follow)
   const random = randomOf(seedOf(seed, 10, 1))
