@@ -66,6 +66,8 @@ const attemptsAreRecorded = eachDelivery(({ item, attempts }) => {
 const eventIdsNameOneEvent: Check = ({ posts }, report) => {
   const events = new Map<string, string>()
   for (const { post, about, reference, body } of posts) {
+    if (body.event === 'transaction.created' && body.sequence !== 0)
+      report(reference, `was created with the sequence ${body.sequence}`)
     const id = String(post.headers['x-svc-event-id'])
     const names = { [id]: `${body.event} ${reference}` }
     if (about === 'transaction') names[`${reference}, sequence ${body.sequence}`] = id

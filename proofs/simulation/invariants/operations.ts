@@ -94,14 +94,12 @@ const SWEEP_MS = HOUR_MS
 const nightlyReconciliationsEnd: Check = (index, report) => {
   const { setup, runs } = index
   for (const { item, parts } of runs) {
-    const { id, startedAt, openParts, endedAt, sealed } = item
+    const { id, startedAt, openParts, endedAt } = item
     const begun = Date.parse(startedAt)
     const open = parts.filter(({ findings }) => findings === undefined).length
     if (openParts !== open) report(id, `counts ${openParts} open parts, but has ${open}`)
     const end = Math.max(begun, setup.healedAt + SWEEP_MS) + RUN_MS
     if (!endedAt && end < setup.endedAt) report(id, `has not ended, and has ${open} open parts`)
-    if (endedAt && !sealed && end < setup.endedAt)
-      report(id, 'has ended, but its day is not sealed')
     for (const part of begun < correctSince(setup) ? [] : parts) {
       const { findings } = JSON.parse(part.findings ?? '{}')
       for (const { subject, difference, number } of differencesIn(findings, index))

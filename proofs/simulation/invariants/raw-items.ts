@@ -90,7 +90,6 @@ export type RawItems = {
     startedAt: string
     openParts: number
     endedAt: string | null
-    sealed?: string
   }
   'reconciliation-part': Item & { run: string; findings?: string }
   'webhook-health': Item
