@@ -109,6 +109,9 @@ const payoutsReachTheirAccount: Check = (index, report) => {
 
 const HOLD_MS = 24 * HOUR_MS
 
+const named = (account: object | undefined): string => JSON.stringify(account)
+
+/** The account may have been the same before. */
 const changedAccountsHoldPayouts = eachBatch((batch, { setup, timeline }) =>
   (setup.approvals ? beginsOf(batch) : []).map(({ at, since }) => {
     const isHeld = timeline.calls.some(
@@ -116,7 +119,8 @@ const changedAccountsHoldPayouts = eachBatch((batch, { setup, timeline }) =>
         options['settlement-account'] !== undefined &&
         subject === batch.item.provider &&
         since > until &&
-        at + 2 * setup.skew < from + HOLD_MS,
+        at + 2 * setup.skew < from + HOLD_MS &&
+        new Set(timeline.during('account', subject, from - 1, until).map(named)).size > 1,
     )
     return isHeld && 'was paid although its account had just changed'
   }),

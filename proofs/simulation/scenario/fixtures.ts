@@ -56,6 +56,9 @@ const rows: readonly Row[] = [
   },
 ]
 
+/** The account number of providers at the start, and of some changes to another bank. */
+export const ACCOUNT_NUMBER = '2000000000'
+
 export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, index) => ({
   id: row.id,
   webhook: row.webhook && {
@@ -67,7 +70,7 @@ export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, i
   feeSchedule: row.fees,
   account: {
     bank: HTTP_BANKS[index % HTTP_BANKS.length] ?? '',
-    number: `10410090${10 + index}`,
+    number: ACCOUNT_NUMBER,
     name: `${row.id} Ltd`,
   },
 }))

@@ -1,7 +1,13 @@
 import type { Options, SettingVerb } from '../engine/observations.ts'
 import { type Random, randomOf, seedOf } from '../engine/random.ts'
 import { DAY_MS, dayOf, HOUR_MS, inGhs, MINUTE_MS } from '../invariants/time-and-money.ts'
-import { customerAccounts, hostOf, secretsOf, simulatedProviders } from './fixtures.ts'
+import {
+  ACCOUNT_NUMBER,
+  customerAccounts,
+  hostOf,
+  secretsOf,
+  simulatedProviders,
+} from './fixtures.ts'
 import { type BankName, bankNames, HTTP_BANKS } from './script.ts'
 
 export type SettingChange = { at: number; verb: SettingVerb; options: Options }
@@ -21,7 +27,10 @@ type Drawn = {
 const accountOf = ({ provider, random }: Drawn) => ({
   provider,
   'settlement-bank': random.pick(HTTP_BANKS),
-  'settlement-account': String(2_000_000_000 + random.below(random.pick([1, 900_000_000]))),
+  'settlement-account': random.pick([
+    ACCOUNT_NUMBER,
+    String(2_000_000_000 + random.below(900_000_000)),
+  ]),
   'settlement-name': `${provider} ${random.pick(['Ltd', 'Ltd', 'Plc'])}`,
 })
 
