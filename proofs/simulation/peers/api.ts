@@ -189,13 +189,19 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused, absent = {
     return call
   }
 
+  /** A caller repeats a request that it has signed by a wrong clock, or with an earlier secret. */
+  const isMissigned = ({ caller, secret, drift, reply }: ApiCall): boolean =>
+    reply?.status === 401 &&
+    caller !== undefined &&
+    (drift !== 0 || secret !== credentials.of(caller).secret)
+
   const ask = async (request: Request): Promise<ApiCall | undefined> => {
     const { triesMax = TRIES_MAX } = request
     for (let attempts = 0; attempts < triesMax; attempts += 1) {
       const twice = faults.strikes('asked twice at once') ? attempt(request) : undefined
       const call = await attempt(request)
       const second = await twice
-      const answer = [call, second].find((each) => each && isAnswer(each))
+      const answer = [call, second].find((each) => each && isAnswer(each) && !isMissigned(each))
       if (answer) return answer
       await sleep(random.between(500, 4_000) * Math.min(attempts + 1, 15))
     }
