@@ -28,6 +28,7 @@ const current = { settlementAccount: account }
 const held = { ...current, payoutsHeldUntil: earlier }
 const number = { ...account, accountNumber: '1041001002' }
 const name = { ...account, accountName: 'Acme Limited' }
+const bank = { ...account, bank: 'ECO' as SettlementAccount['bank'] }
 
 type Before = Parameters<typeof payoutsHeldUntil>[0]
 const holds: [string, Before, SettlementAccount | undefined, string | undefined][] = [
@@ -37,6 +38,7 @@ const holds: [string, Before, SettlementAccount | undefined, string | undefined]
   ['the same account keeps an earlier hold', held, account, earlier],
   ['another number is held for a day', current, number, tomorrow],
   ['another name is held for a day', current, name, tomorrow],
+  ['the same number at another bank is held for a day', current, bank, tomorrow],
   ['each change is held from its own time', held, name, tomorrow],
   ['a removed account leaves a hold', current, undefined, tomorrow],
   ['an account after a removal is held', { payoutsHeldUntil: earlier }, account, tomorrow],
