@@ -172,7 +172,7 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '38 a bank is not queried before a timeout': (run) => Object.assign(run, { queries: [] }),
   '39 a reversed debit has no refund': (run) => remove(run, itemOf(run, { entity: 'refund' })),
   '41 a payout reaches the account of another provider': (run) => {
-    payout(run).body.account_number = run.setup.providers[1].account.number
+    payout(run).body.account_name = run.setup.providers[1].account.name
   },
   '41 a payout is early': (run) => {
     payout(run).at -= 3_600_000
