@@ -33,7 +33,10 @@ const itemOf = ({ id, at, customer, approval, ...change }: Recording & Pick<Chan
   }
 }
 
-/** Marks a granted request in the transaction of its change, so that it changes something once, before its end. */
+/**
+ * Marks a granted request in the transaction of its change, so that it changes something once, before
+ * its end.
+ */
 const effectWrite = (approval: ApprovalId): db.Write =>
   db.updateWrite(keys.approval(approval), {
     UpdateExpression: 'SET hasEffect = :true',
