@@ -73,8 +73,11 @@ const isSubmission = (of: InvocationRecord | undefined): boolean =>
   of?.isFinished === true && of.name.startsWith('submit-')
 
 /** A well-formed reply ends the failures of a bank, unless its write met a fault. */
-const repliesEndFailures: Check = ({ observations, queries, setup }, report) => {
+const repliesEndFailures: Check = ({ observations, queries, setup, byUuid }, report) => {
   const { changes, invocations, strikes } = observations
+  // A query about a debit that is no longer pending looks for a completion only.
+  const isPending = (uuid: string, at: number): boolean =>
+    byUuid.get(uuid)?.changes.findLast((change) => change.at <= at)?.after?.status === 'pending'
   for (const { after, at } of changes) {
     const { sk: bank, failingSince } = healthOf(after) ?? {}
     if (!bank || !failingSince) continue
@@ -87,6 +90,7 @@ const repliesEndFailures: Check = ({ observations, queries, setup }, report) => 
         one.isHeard &&
         // A POST follows on a query that finds nothing.
         ['accepted', 'completed', 'failed', 'rejected'].includes(one.answer) &&
+        isPending(one.uuid, one.at) &&
         isSubmission(invocations.get(one.by ?? 0)),
     )
     const isStruck = strikes.some(

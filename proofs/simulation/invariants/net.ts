@@ -221,9 +221,11 @@ const workIsPrompt: Check = (index, report) => {
       setup.isHealthy || !(isBlocked || strikes.some((one) => isNear(from, at)(one.at)))
     if (at - from > most && isQuiet) report(about, `took ${at - from} ms instead of ${most}`)
   }
-  for (const [reference, { changes, createdAt, uuid }] of debits) {
+  for (const [reference, { changes, createdAt, uuid, item }] of debits) {
     const from = changes[0]?.at ?? createdAt
-    check(`the submission of ${reference}`, from, SUBMITTED_MS, bankPostsOf.get(uuid)?.[0]?.at)
+    const at = bankPostsOf.get(uuid)?.[0]?.at
+    const urls = timeline.during('connectorUrl', item.bank.identifier, from, at ?? from)
+    if (!urls.includes(undefined)) check(`the submission of ${reference}`, from, SUBMITTED_MS, at)
   }
   // A shape can have a silent receiver without a fault.
   const silences = posts.flatMap(({ code, at }) => (code === null ? at : []))

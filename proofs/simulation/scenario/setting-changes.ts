@@ -133,7 +133,6 @@ const rows: readonly Row[] = [
   ['provider update', fencedOf],
   ['provider disable', ofProvider, 'provider enable'],
   ['provider rotate-request-secret', withGrace, 'provider update', unsigned],
-  ['provider rotate-request-secret', withGrace, 'provider rotate-request-secret'],
   ['credential issue', ofProvider, 'credential revoke'],
   ['credential issue', ofBank, 'credential revoke'],
   ['limit set', dailyLimitOf],

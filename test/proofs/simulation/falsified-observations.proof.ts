@@ -610,8 +610,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     run.changes.push({ ...last, before: undefined, after, by: undefined })
     const isSubmission = ([, one]: Any) => one.isFinished && one.name === 'submit-to-bank'
     const [by] = [...run.invocations].find(isSubmission) as Any
-    const reply = { bank: 'HBA', uuid: '', answer: 'accepted', isHeard: true, by }
-    run.queries.push({ ...run.queries[0], ...reply, at: last.at - 60_000 })
+    const { reference } = debit(run, 'expired')
+    const { at } = changesOf(run, debit(run, 'expired'))[0]
+    const reply = { bank: 'HBA', uuid: uuidOf(reference), answer: 'accepted', isHeard: true, by }
+    run.queries.push({ ...run.queries[0], ...reply, at: at + 1 })
   },
   '74 an operator reads a whole number': (run) =>
     Object.assign(listed(run, 'manage-debit')[0], { phone_number: debit(run, 'settled').phone }),
