@@ -7,7 +7,9 @@ import sqlite3
 import subprocess
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -71,6 +73,10 @@ class Bank:
         return handle
 
 
+# A connector URL may have each character that a path need not escape.
+PATH = "/v1/debits:gh@x,y"
+
+
 class Service:
     """Sends as the service does."""
 
@@ -87,10 +93,10 @@ class Service:
         seconds: int = 0,
     ) -> httpx.Response:
         now = str(int(time.time()) + seconds)
-        signature = request_hmac(secret, method, f"/debits{path}", now, body)
+        signature = request_hmac(secret, method, f"{PATH}{path}", now, body)
         names = {"x-timestamp": now, "x-signature": signature, **(headers or {})}
         sent = {name: text for name, text in names.items() if text is not None}
-        return httpx.request(method, f"{self.url}/debits{path}", content=body, headers=sent)
+        return httpx.request(method, f"{self.url}{PATH}{path}", content=body, headers=sent)
 
     def post(self, path: str, body: dict[str, Any] = ORDER, **options: Any) -> httpx.Response:
         key = {"x-idempotency-key": body["uuid"]}
@@ -191,6 +197,19 @@ def test_an_async_handler_runs_in_the_loop_of_an_asgi_server_only() -> None:
     bank.reset(on_submission=submit)
     with served_wsgi(bank.server.wsgi) as url:
         assert Service(url, bank).post("submissions").status_code == 500
+
+
+def test_async_handlers_of_many_submissions_may_use_the_threads_of_their_loop() -> None:
+    async def submit(_: Any) -> Any:
+        await asyncio.to_thread(time.sleep, 0)
+        return ACCEPTED
+
+    bank = Bank()
+    bank.reset(on_submission=submit)
+    with served_asgi(bank.server.asgi) as url, ThreadPoolExecutor(40) as callers:
+        orders = [{**ORDER, "uuid": str(uuid.uuid4())} for _ in range(40)]
+        replies = list(callers.map(lambda order: Service(url, bank).post("submissions", order), orders))
+    assert [reply.json()["status"] for reply in replies] == ["accepted"] * 40
 
 
 def test_concurrent_repeats_wait_for_the_first_decision(service: Service) -> None:

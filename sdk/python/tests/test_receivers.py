@@ -2,7 +2,9 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -147,6 +149,22 @@ def test_an_async_handler_without_a_loop_is_an_error_instead_of_lost_work() -> N
     receiver = Receiver(SECRET, webhooks.memory_store(), async_handlers(handled, []))
     body, headers = testing.signed(event_of("transaction.completed", 3), SECRET)
     assert receiver.receive(body, headers) == 500
+
+
+def test_async_handlers_of_many_deliveries_may_use_the_threads_of_their_loop() -> None:
+    class Store:
+        def apply(self, _: EventKey, work: Callable[[Any], object], /) -> Applied:
+            work(None)
+            return "applied"
+
+    async def handle(event: Any, transaction: object) -> None:
+        await asyncio.to_thread(time.sleep, 0)
+
+    event = event_of("transaction.completed", 3)
+    app = fastapi_app({"transaction.completed": handle}, Store())
+    with served_asgi(app) as url, ThreadPoolExecutor(40) as callers:
+        shop = Shop(url, [], [])
+        assert list(callers.map(lambda _: shop.send(event), range(40))) == [204] * 40
 
 
 def test_concurrent_deliveries_of_an_event_run_its_handler_once() -> None:

@@ -33,6 +33,9 @@ export const chargeBody = (options: ChargeOptions): ChargeBody => ({
   metadata: options.metadata && JSON.parse(JSON.stringify(options.metadata)),
 })
 
+/** The service shows a narration in one line. */
+const LINE_CHARACTERS = /[\t\r\n\u2028\u2029]/g
+
 /** Reports whether a charge created the debit. Its metadata can have more members, because banks add some. */
 export const isDebitOf = (body: ChargeBody, debit: DebitDetail): boolean => {
   const isSame: Record<keyof ChargeBody, boolean> = {
@@ -40,7 +43,7 @@ export const isDebitOf = (body: ChargeBody, debit: DebitDetail): boolean => {
     bank_identifier: debit.bank.identifier === body.bank_identifier,
     amount: debit.amount === body.amount,
     currency: debit.currency === body.currency,
-    narration: debit.narration === body.narration,
+    narration: debit.narration === body.narration.replaceAll(LINE_CHARACTERS, ' '),
     partner_reference: debit.partner_reference === body.partner_reference,
     metadata: Object.entries(body.metadata ?? {}).every(
       ([name, value]) => JSON.stringify(debit.metadata?.[name]) === JSON.stringify(value),

@@ -13,10 +13,13 @@ from urllib.parse import quote
 from .bank_replies import complete_reply
 from .bank_requests import Kind, MemoryReplies, Payout, Query, RefundOrder, ReplyStore, Result, Submission
 from .calls import request_hmac
-from .handlers import call_handler
+from .handlers import call_handler, in_thread
 
 BODY_MAX = 64 * 1024
 TOLERANCE_SECONDS = 300
+
+# The characters of a path that a URL need not escape; WSGI gives the path without its escapes.
+PATH_CHARACTERS = "/:@!$&'()*+,;="
 
 logger: logging.Logger = logging.getLogger("debit_collection")
 
@@ -136,7 +139,7 @@ class BankServer:
         """Is the application for WSGI servers, Flask and Django."""
         path = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
         query = environ.get("QUERY_STRING")
-        target = quote(path.encode("latin-1"), safe="/+") + (f"?{query}" if query else "")
+        target = quote(path.encode("latin-1"), safe=PATH_CHARACTERS) + (f"?{query}" if query else "")
         names = {
             name[5:].replace("_", "-").lower(): value
             for name, value in environ.items()
@@ -167,14 +170,14 @@ class BankServer:
                 message = await receive()
                 body += message.get("body", b"")
                 more = message.get("more_body", False)
-            path = scope.get("raw_path") or quote(scope["path"], safe="/+").encode()
+            path = scope.get("raw_path") or quote(scope["path"], safe=PATH_CHARACTERS).encode()
             query = scope.get("query_string") or b""
             target = (path.split(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1")
             names = {
                 name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
             }
             loop = asyncio.get_running_loop()
-            status, reply = await asyncio.to_thread(self.respond, scope["method"], target, names, body, loop)
+            status, reply = await in_thread(self.respond, scope["method"], target, names, body, loop)
             length = str(len(reply)).encode()
             headers = [(b"content-type", b"application/json"), (b"content-length", length)]
             await send({"type": "http.response.start", "status": status, "headers": headers})

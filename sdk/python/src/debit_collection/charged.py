@@ -1,10 +1,14 @@
 """Compares a debit with the charge that may have created it."""
 
 import json
+import re
 from typing import Any
 
 from . import wire
 from .calls import read_json
+
+# The service shows a narration in one line.
+LINE_CHARACTERS = re.compile("[\t\r\n\u2028\u2029]")
 
 
 def is_charged(debit: wire.DebitDetail, body: dict[str, Any]) -> bool:
@@ -19,7 +23,7 @@ def comparison(debit: wire.DebitDetail, body: dict[str, Any]) -> dict[str, bool]
         "bank_identifier": debit["bank"]["identifier"] == body["bank_identifier"],
         "amount": debit["amount"] == body["amount"],
         "currency": debit["currency"] == body["currency"],
-        "narration": debit["narration"] == body["narration"],
+        "narration": debit["narration"] == LINE_CHARACTERS.sub(" ", body["narration"]),
         "partner_reference": debit["partner_reference"] == body["partner_reference"],
         "metadata": (debit["metadata"] or {}).items() >= metadata.items(),
     }

@@ -1,9 +1,23 @@
 """Calls a handler, which may be a coroutine function where there is an event loop."""
 
 import asyncio
+import contextvars
+import functools
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+# A handler may need the threads of its loop, also to resolve a name: waiting for it must not take them.
+_threads = ThreadPoolExecutor(64, thread_name_prefix="debit-collection")
+
+
+async def in_thread(function: Callable[..., Result], *args: object) -> Result:
+    """Runs a function that may wait for handlers."""
+    call = functools.partial(contextvars.copy_context().run, function, *args)
+    return await asyncio.get_running_loop().run_in_executor(_threads, call)
 
 
 def call_handler(loop: asyncio.AbstractEventLoop | None, handler: Callable[..., Any], *args: object) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from .errors import SignatureError
-from .handlers import call_handler
+from .handlers import call_handler, in_thread
 from .signature import HeaderItems, WebhookEvent, secret_list
 from .signature import verify as verify
 from .wire import Handlers as Handlers
@@ -112,7 +112,7 @@ class Receiver:
     async def receive_async(self, body: bytes, headers: HeaderItems) -> int:
         """Returns the status of the response. A synchronous store works in a thread."""
         if not inspect.iscoroutinefunction(self._store.apply):
-            return await asyncio.to_thread(self.receive, body, headers, asyncio.get_running_loop())
+            return await in_thread(self.receive, body, headers, asyncio.get_running_loop())
         work = self._work(body, headers)
         if isinstance(work, int):
             return work
