@@ -1,7 +1,7 @@
 import type { Secrets } from '../../../sandbox/aws/secrets.ts'
 import { MINUTE_MS } from '../invariants/time-and-money.ts'
 import type { Caller } from '../peers/api.ts'
-import { resultOf, type Staff } from '../peers/operators.ts'
+import { isDone, resultOf, type Staff } from '../peers/operators.ts'
 import type { SettingChange } from './setting-changes.ts'
 
 /** Makes the drawn changes of settings, one after the other. */
@@ -60,7 +60,7 @@ export const newSettings = ({ api, operators, secrets: { calls: key } }: Deps) =
     const times = verb === 'provider rotate-request-secret' ? 2 : 1
     for (let n = 0; n < times; n += 1) {
       const done = await operators.operate(noun, action, { ...named, ...file })
-      api.credentials.learn(owner, { ...options, ...resultOf(done) })
+      if (isDone(done)) api.credentials.learn(owner, { ...options, ...resultOf(done) })
     }
   }
 
