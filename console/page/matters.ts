@@ -92,7 +92,8 @@ const useLists = () => {
     requests: { data: mayUse('approval') ? pending.value : undefined },
     banks: useOperator('bank', 'list', {}, watch('bank', 'bank-health')),
     webhooks: useOperator('webhook', 'list', {}, watch('webhook', 'webhook-health')),
-    batches: useOperator('settlement', 'list', all, watch('batch')),
+    failed: useOperator('settlement', 'list', { ...all, status: 'failed' }, watch('batch')),
+    waiting: useOperator('settlement', 'list', { ...all, status: 'pending' }, watch('batch')),
     letters: useOperator('dead-letters', 'list', {}, watch()),
   }
 }
@@ -102,7 +103,15 @@ export const isOverdue = (payableOn: string): boolean => payableOn < serviceDay(
 
 type OpenLists = ReturnType<typeof useLists>
 
-const mattersOf = ({ exceptions, requests, banks, webhooks, batches, letters }: OpenLists) => [
+const mattersOf = ({
+  exceptions,
+  requests,
+  banks,
+  webhooks,
+  failed,
+  waiting,
+  letters,
+}: OpenLists) => [
   ...matter('Exceptions', 'exceptions?status=open', exceptions, ({ at }) => ({ since: at })),
   ...matter('Approvals', 'approvals?status=pending', requests, ({ requested_at: since }) => {
     return { since }
@@ -114,10 +123,10 @@ const mattersOf = ({ exceptions, requests, banks, webhooks, batches, letters }: 
     const since = webhook.failing_since ?? webhook.disabled_at
     return health !== 'healthy' && { since, detail: `${provider} ${health}` }
   }),
-  ...matter('Failed payouts', 'settlement?status=failed', batches, ({ id, status, failed_at }) => {
-    return status === 'failed' && { since: failed_at, detail: id }
+  ...matter('Failed payouts', 'settlement?status=failed', failed, ({ id, failed_at: since }) => {
+    return { since, detail: id }
   }),
-  ...matter('Overdue payouts', 'settlement?status=pending', batches, (batch) => {
+  ...matter('Overdue payouts', 'settlement?status=pending', waiting, (batch) => {
     const isLate = isPayable(batch) && isOverdue(batch.payable_on)
     return isLate && { since: batch.sealed_at, detail: batch.id }
   }),

@@ -94,6 +94,19 @@ test('the screen shows why a payout failed; a retry asks for a confirmation', as
   await page.getByText('PAID-1', { exact: true }).waitFor()
 })
 
+test('a day says when its sums are of a part of its batches', async () => {
+  const partial = 'The figures are of the batches below; the day may have more.'
+  const page = await openScreen('settlement')
+  await rowsOf(page, /^Batches of /)
+    .first()
+    .waitFor()
+  expect(await page.getByText(partial).count()).toBe(0)
+  for (const path of ['settlement?limit=1', 'settlement?provider=demo']) {
+    const cut = await openScreen(path)
+    await cut.getByText(partial).first().waitFor()
+  }
+})
+
 test('a batch of a net below zero waits; the filters name batches by status', async () => {
   const { batch } = await play('negative-batch')
   const page = await openScreen('settlement?status=pending')

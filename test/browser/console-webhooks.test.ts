@@ -36,9 +36,12 @@ test('a webhook is set from the empty list, and pinged', async () => {
 })
 
 test('a webhook that fails is shown as failing, with a countdown to each retry', async () => {
-  const { respond, debit } = await subscribe('failing', { events: 'transaction.created' })
-  respond(500)
+  const { script, debit, provider, arrived } = await subscribe('failing')
+  script(500)
   const { reference } = await debit('failed')
+  // Later deliveries of several pages do not hide the retry.
+  await Promise.all(Array.from({ length: 35 }, () => provider.charge()))
+  await eventually(() => expect(arrived().length).toBeGreaterThan(100))
   const page = await openScreen('webhooks')
   await rowsOf(page, 'Webhooks').filter({ hasText: 'failing' }).waitFor()
   const retry = rowsOf(page, 'Pending retries').filter({ hasText: reference })

@@ -42,12 +42,13 @@ const columns: ViewColumns<BatchResult> = {
 }
 
 const BATCHES_MAX = 1_000
+const WAITING = { status: 'pending', limit: String(BATCHES_MAX) } as const
 
 /** The batches that a run pays, by the values of its form and whatever the screen shows. */
 const Due = ({ date = '', provider }: Partial<CallOptions>) => {
   const owner = { ...(provider && { provider }) }
   return (
-    <Data of={useOperator('settlement', 'list', { ...owner, limit: String(BATCHES_MAX) })}>
+    <Data of={useOperator('settlement', 'list', { ...owner, ...WAITING })}>
       {(loaded) => {
         const { sum, providers } = dueBatches(loaded, { date, ...owner })
         return (
@@ -67,7 +68,9 @@ const Due = ({ date = '', provider }: Partial<CallOptions>) => {
   )
 }
 
-const Day = ({ day, batches }: { day: string; batches: readonly BatchResult[] }) => {
+type DayProps = { day: string; batches: readonly BatchResult[]; isWhole: boolean }
+
+const Day = ({ day, batches, isWhole }: DayProps) => {
   const sum = (of: (batch: BatchResult) => string | null) => sumOf(batches.map(of))
   return (
     <Panel title={dayText(day)}>
@@ -81,6 +84,9 @@ const Day = ({ day, batches }: { day: string; batches: readonly BatchResult[] })
           'Paid out': sum(paidOf),
         }}
       />
+      {!isWhole && (
+        <p class="muted">The figures are of the batches below; the day may have more.</p>
+      )}
       <Table label={`Batches of ${dayText(day)}`} columns={columns} rows={batches} isAligned />
     </Panel>
   )
@@ -103,13 +109,17 @@ export const SettlementScreen = listScreen({
     />
   ),
   columns,
-  draw: ({ rows }) => (
-    <div class="stack">
-      {[...Map.groupBy(rows, ({ date }) => date)].map(([day, batches]) => (
-        <Day key={day} day={day} batches={batches} />
-      ))}
-    </div>
-  ),
+  draw: ({ rows, isFirst, next }) => {
+    const isFiltered = Object.keys(chosen('provider', 'status')).length > 0
+    const cut = [...(isFirst ? [] : [rows[0]?.date]), ...(next ? [rows.at(-1)?.date] : [])]
+    return (
+      <div class="stack">
+        {[...Map.groupBy(rows, ({ date }) => date)].map(([day, batches]) => (
+          <Day key={day} day={day} batches={batches} isWhole={!isFiltered && !cut.includes(day)} />
+        ))}
+      </div>
+    )
+  },
   empty: [
     'No batches yet',
     'A nightly run settles the completed debits of the day before. “Run a day” settles now.',
@@ -141,8 +151,7 @@ const Points = ({ result, open, banks }: DayResult) => (
 )
 
 const Payable = () => {
-  const pending = { status: 'pending', limit: '1000' } as const
-  const batches = useOperator('settlement', 'list', pending, { entities: ['batch'] })
+  const batches = useOperator('settlement', 'list', WAITING, { entities: ['batch'] })
   const payable = batches.data?.filter(isPayable)
   const days = payable && [...Map.groupBy(payable, ({ payable_on }) => payable_on)]
   const rows = days?.map(([day, due]) => {

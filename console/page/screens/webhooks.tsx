@@ -122,10 +122,13 @@ const attemptColumns: ViewColumns<DeliveryResult> = {
   'Next attempt': ({ next_attempt_at: at }) => at && <Countdown at={at} />,
 }
 
+/** The deliveries of a webhook that are looked through: a filter by status would read all. */
+const RECENT_MAX = '1000'
+
 const listRetries = async (providers: readonly string[], signal: AbortSignal) => {
   const lists = await Promise.all(
     providers.map(async (provider) => {
-      const deliveries = await operate('delivery', 'list', { provider }, signal)
+      const deliveries = await operate('delivery', 'list', { provider, limit: RECENT_MAX }, signal)
       return deliveries.map((delivery) => ({ ...delivery, provider }))
     }),
   )
@@ -147,7 +150,7 @@ const PendingRetries = ({ webhooks }: { webhooks: readonly WebhookSummary[] }) =
       columns={{ ...eventColumns, Provider: provider, ...attemptColumns }}
       empty={[
         'No retry is pending',
-        'An event that a receiver does not accept appears here until it is delivered or abandoned.',
+        `An event that a receiver does not accept appears here until it is delivered or abandoned, if it is among the newest ${RECENT_MAX} deliveries of its webhook.`,
       ]}
     />
   )
