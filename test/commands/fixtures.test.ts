@@ -95,6 +95,11 @@ test.each([
   ['- operator: bank lst', 'step 1: operator: unknown verb bank lst'],
   ['- operator: bank show', 'step 1: --bank: is required'],
   ['- operator: bank show\n  options: { bank: 1.5 }', 'step 1: options.bank: must be text'],
+  ['- operator: bank show\n  options: { bank: 0041001001 }', 'step 1: options.bank: must be text'],
+  [
+    '- operator: bank show\n  options: { bank: 12345678901234567890 }',
+    'options.bank: must be text',
+  ],
   ['- clock: 6m', 'step 1: clock: must be like {advance: 6m}'],
   [`- call: GET /\${order.id}`, 'order.id}: no earlier step saves it'],
 ])('a malformed file is refused before the first call: %j', (file, message) => {
