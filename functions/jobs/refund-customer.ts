@@ -10,6 +10,7 @@ import {
 } from '../../shared/domain/debits/refund.ts'
 import { isHeldBy, type Restore } from '../../shared/domain/operator/restore.ts'
 import type { PayoutResult } from '../../shared/domain/settlement/payout.ts'
+import { secondsAfter } from '../../shared/domain/time.ts'
 import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
@@ -25,12 +26,16 @@ const OWN = 'job:refund-customer'
 /** A query and a refund must both end within the function's time. */
 const TIMEOUT_SECONDS = 20
 
+/** After this time no worker still sends a refund that it has begun. */
+const SENT_SECONDS = 60
+
 /**
  * Instructs the bank to refund a customer (docs/api.md#refunds). The instruction is stored before it is
  * sent. A worker that finds it stored queries the bank before it sends the same uuid again. While a
  * restore holds the provider, a refund waits: the sweep sends its message again. A contradiction that the
- * bank reported after the reversal fails a refund that no bank has seen. So does a bank that has made the
- * refund which it rejected before: the customer would be paid twice.
+ * bank reported after the reversal fails a refund that no bank has seen, also one that waited in an
+ * outage. So does a bank that has made the refund which it rejected before: the customer would be paid
+ * twice.
  */
 export const refundCustomer = (runtime: Runtime) =>
   consumer('refunds', async ({ reference }) => {
@@ -44,8 +49,11 @@ export const refundCustomer = (runtime: Runtime) =>
     const repeated = isBegun || (restore !== undefined && (await mayBeUndone(refund, restore)))
     const queryRefund = async ({ uuid }: Pick<Refund, 'uuid'>) =>
       connector.query?.({ ...refund, kind: 'refund', uuid })
-    const isContradicted = !isBegun && (await findExceptions(reference)).some(blocksRefund)
-    if (isContradicted && !(repeated && (await queryRefund(refund)))) {
+    const isContradicted = (await findExceptions(reference)).some(blocksRefund)
+    if (isContradicted && !(repeated && (!connector.query || (await queryRefund(refund))))) {
+      // The sweep sends the message again.
+      if (isBegun && secondsAfter(refund.processedAt ?? new Date(0), SENT_SECONDS) > runtime.now())
+        return
       return recordFailure(refund, 'the bank reported a failure of the debit', OWN, runtime)
     }
     // A retry: the bank rejected each of its earlier instructions.

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { advance, type Debit as StoredDebit } from '../../shared/domain/debits/debit.ts'
-import { reversalRefund } from '../../shared/domain/debits/refund.ts'
+import { beginRefund, type Refund, reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
@@ -302,29 +302,57 @@ test('a contradicted debit is reversed without a refund, and its customer is pai
   expect(posts(debit)).toEqual([])
 })
 
-test('a contradiction that arrives after the reversal fails a refund that no bank has seen', async () => {
+const MINUTE_MS = 60_000
+const begunAgo = (minutes: number) => (refund: Refund) => ({
+  ...beginRefund(refund, new Date()),
+  processedAt: new Date(Date.now() - minutes * MINUTE_MS),
+})
+
+/** Returns a reversed debit with a refund, whose bank has reported that it never debited. */
+const contradicted = async (began: (refund: Refund) => Refund): Promise<Debit> => {
   const debit = await completed('HTB')
-  const { reference } = debit
   await report(debit, { ...DECLINED, status: 'failed' })
   // The operator's call read the exceptions before the report.
   const [at, changes] = [new Date(), { metadata: { reversal_reason: 'x' } }]
   await transition(
-    (await findDebit(reference as Reference)) as StoredDebit,
+    (await findDebit(debit.reference as Reference)) as StoredDebit,
     (current) =>
       advance(current, { at, by: 'operator:ama', requestId: 'r', to: 'reversed', changes }),
     real,
-    (_, reversed) => [refundCreation(reversalRefund(reversed))],
+    (_, reversed) => [refundCreation(began(reversalRefund(reversed)))],
   )
-  const error_message = 'the bank reported a failure of the debit'
-  expect(await becomes(debit, 'failed')).toMatchObject({ error_message })
-  const open = (await service.exceptions(reference)).map(({ kind }) => kind)
-  expect([open.toSorted(), posts(debit)]).toEqual([['contradiction', 'refund'], []])
-  expect(await service.refusal('exception', 'refund', { reference })).toBe(CONTRADICTED)
-  const note = 'HTB debited nothing'
-  await service.call('exception', 'resolve', { reference, note })
+  return debit
+}
+
+test.each([
+  ['pending', (refund: Refund) => refund],
+  ['begun', begunAgo(2)],
+])(
+  'a contradiction that arrives after the reversal fails a %s refund that no bank has seen',
+  async (_, began) => {
+    const debit = await contradicted(began)
+    const { reference } = debit
+    const error_message = 'the bank reported a failure of the debit'
+    expect(await becomes(debit, 'failed')).toMatchObject({ error_message })
+    const open = (await service.exceptions(reference)).map(({ kind }) => kind)
+    expect([open.toSorted(), posts(debit)]).toEqual([['contradiction', 'refund'], []])
+    expect(await service.refusal('exception', 'refund', { reference })).toBe(CONTRADICTED)
+    const note = 'HTB debited nothing'
+    await service.call('exception', 'resolve', { reference, note })
+    expect(posts(debit)).toEqual([])
+    const types = (await entriesOf(debit)).map(({ type }) => type)
+    expect(types.toSorted()).toEqual(['repayment', 'reversal'])
+  },
+)
+
+test('a refund that a worker may be sending waits despite a contradiction', async () => {
+  const debit = await contradicted(begunAgo(0))
+  const { uuid, status } = await refundOf(debit)
+  const queried = () =>
+    bank.requests.some(({ method, path }) => method === 'GET' && path.endsWith(`/refunds/${uuid}`))
+  await eventually(() => expect(queried()).toBe(true))
+  expect([status, (await refundOf(debit)).status]).toEqual(['processing', 'processing'])
   expect(posts(debit)).toEqual([])
-  const types = (await entriesOf(debit)).map(({ type }) => type)
-  expect(types.toSorted()).toEqual(['repayment', 'reversal'])
 })
 
 test('a contradiction that an operator resolved prevents no refund', async () => {

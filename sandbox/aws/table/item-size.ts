@@ -1,8 +1,22 @@
+import type { Item } from './change.ts'
+import { invalid } from './errors.ts'
 import { isList, type Value } from './values.ts'
 
 /** The size of items, in bytes, as DynamoDB counts it. */
 
 const CONTAINER_BYTES = 3
+const ITEM_BYTES_MAX = 400 * 1024
+
+/** Most items have short attributes only, and are not weighed, to save time. */
+const isLong = (value: Value | undefined): boolean =>
+  typeof value === 'string' ? value.length > 10_000 : isList(value) && value.length > 20
+
+/** @throws ValidationException for an item that DynamoDB would refuse */
+export const checkItemSize = (item: Item): void => {
+  const members = item as Record<string, Value>
+  if (Object.values(members).some(isLong) && sizeOf(members) > ITEM_BYTES_MAX)
+    throw invalid('Item size has exceeded the maximum allowed size')
+}
 
 export const sizeOf = (item: { readonly [name: string]: Value }): number => {
   let size = 0

@@ -1,6 +1,7 @@
 import type { Item } from './change.ts'
 import { conditionFailed, invalid, unsupported } from './errors.ts'
 import { evaluate } from './evaluate.ts'
+import { checkItemSize } from './item-size.ts'
 import { checkIndexKeys, type Key, keyOf, parseKey, type TableDefinition } from './keys.ts'
 import { parseCondition } from './parse-condition.ts'
 import { bind, nameOf, type Placeholders } from './placeholders.ts'
@@ -56,6 +57,7 @@ export const parseWrite = (
     const item = storable(input.Item) as Item
     const key = keyOf(item)
     checkIndexKeys(item, definition)
+    checkItemSize(item)
     return { key, written, next: (previous) => check(previous) && item }
   }
   const key = parseKey(input.Key)
@@ -65,6 +67,7 @@ export const parseWrite = (
       checkNoKeys(written)
       const item = applyUpdate(previous ?? key, update?.tree ?? [], bindings)
       checkIndexKeys(item, definition)
+      checkItemSize(item)
       return item
     },
     Delete: (previous) => void check(previous),
