@@ -175,13 +175,16 @@ const recordedRun = (workers: Invocations, recording: Recording): Run => {
 
 type Message = { body?: string; attributes?: { ApproximateReceiveCount: string } }
 
+const isRepeated = ({ body, attributes }: Message): boolean =>
+  Number(attributes?.ApproximateReceiveCount) > 1 || body?.includes('"resubmission":true') === true
+
+/** A message that comes with a new copy of itself counts as new. */
 const repeatedIn = (event: unknown): string => {
   const { Records = [] } = event as { Records?: readonly Message[] }
-  const repeated = Records.filter(
-    ({ body, attributes }) =>
-      Number(attributes?.ApproximateReceiveCount) > 1 || body?.includes('"resubmission":true'),
+  const [repeated = [], added = []] = [true, false].map((is) =>
+    Records.flatMap((one) => (isRepeated(one) === is ? (one.body ?? '') : [])),
   )
-  return repeated.map(({ body }) => body).join(' ')
+  return repeated.filter((body) => !added.includes(body)).join(' ')
 }
 
 const isFinished = (result: InvocationResult<unknown>): boolean => {
