@@ -1,4 +1,5 @@
 import { type ErrorCode, errors } from '../../shared/domain/refusal.ts'
+import { statusesOf } from './responses.ts'
 
 /** Writes docs/errors.md: every published code with advice to the caller. */
 
@@ -84,9 +85,10 @@ operator. Objects of other callers are [not found](api.md#not-found).
 
 /** Returns the page. Each code has an anchor, such as \`errors.md#c1007\`. */
 export const errorGuide = (): string => {
-  const rows = Object.entries(errors).map(([code, { message, http }]) => {
-    const own = advice[Number(code) as ErrorCode]
-    return `| <a id="c${code}"></a>${code} | ${http} | ${message} | ${own} |`
+  const rows = Object.entries(errors).map(([text, { message }]) => {
+    const code = Number(text) as ErrorCode
+    const statuses = statusesOf(code).join(', ')
+    return `| <a id="c${code}"></a>${code} | ${statuses} | ${message} | ${advice[code]} |`
   })
   return `${INTRODUCTION}\n| Code | HTTP | Message | Advice |\n|---|---|---|---|\n${rows.join('\n')}\n`
 }

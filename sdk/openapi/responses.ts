@@ -67,6 +67,13 @@ const refusalsOf = (name: OperationName): Refusal[] => {
   ]
 }
 
+/** Returns the statuses of a code: those of the operations, which can differ from its row. */
+export const statusesOf = (code: ErrorCode): number[] => {
+  const all = (Object.keys(operations) as OperationName[]).flatMap(refusalsOf)
+  const sent = all.filter((refusal) => refusal.code === code).map(({ http }) => http)
+  return sent.length > 0 ? [...new Set(sent)].sort((a, b) => a - b) : [errors[code].http]
+}
+
 const messagesIn = (details: Details = []): string[] => {
   if (typeof details === 'string') return [details]
   return Array.isArray(details) ? details : Object.values(details).filter(Array.isArray).flat()
