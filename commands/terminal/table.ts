@@ -19,11 +19,13 @@ const textOf = (value: unknown): string => {
 
 const isShort = (value: unknown): boolean => typeof value !== 'object' || value === null
 
+const membersOf = (rows: readonly ResultRow[]) => new Set(rows.flatMap(Object.keys))
+
 /** Returns the columns that fit into the width, in the order of the members. */
 const columnsOf = (rows: readonly ResultRow[], width: number): [name: string, width: number][] => {
-  const all = new Set(rows.flatMap(Object.keys))
-  // A reference names the object well enough.
-  if (all.has('reference')) for (const name of ['id', 'uuid']) all.delete(name)
+  const all = membersOf(rows)
+  // A reference names a debit well enough.
+  if (all.has('reference') && all.has('uuid')) for (const name of ['id', 'uuid']) all.delete(name)
   const names = [...all].filter((name) => rows.every((row) => isShort(row[name])))
   const columns: [string, number][] = []
   let used = 0
@@ -48,9 +50,13 @@ const gridOf = (rows: readonly ResultRow[], width: number): string => {
       .map(([name, own]) => cellOf(name).padEnd(own + GAP))
       .join('')
       .trimEnd()
-  return [line((name) => name), ...rows.map((row) => line((name) => cut(textOf(row[name]))))].join(
-    '\n',
-  )
+  const shown = columns.map(([name]) => name)
+  const hidden = [...membersOf(rows)].filter((name) => !shown.includes(name))
+  return [
+    line((name) => name),
+    ...rows.map((row) => line((name) => cut(textOf(row[name])))),
+    ...(hidden.length > 0 ? [`not shown: ${hidden.join(', ')} (--output json)`] : []),
+  ].join('\n')
 }
 
 /** Returns a table of a list, and a line for each member of another object. */

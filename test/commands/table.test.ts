@@ -6,20 +6,30 @@ test('a list becomes a row per item, with the columns that fit', () => {
   const rows = [
     {
       id: 'dt_1',
+      uuid: 'u1',
       reference: 'DCS-1',
       status: 'completed',
       nested: { a: 1 },
       narration: 'x'.repeat(60),
     },
-    { id: 'dt_2', reference: 'DCS-2', status: null, nested: { a: 2 }, narration: 'y' },
+    { id: 'dt_2', uuid: 'u2', reference: 'DCS-2', status: null, nested: { a: 2 }, narration: 'y' },
   ]
   expect(tableOf(rows, 30)).toBe(
-    ['reference  status', 'DCS-1      completed', 'DCS-2      -'].join('\n'),
+    [
+      'reference  status',
+      'DCS-1      completed',
+      'DCS-2      -',
+      'not shown: id, uuid, nested, narration (--output json)',
+    ].join('\n'),
   )
   expect(tableOf(rows, 80).split('\n')[1]).toBe(`DCS-1      completed  ${'x'.repeat(39)}…`)
   expect(tableOf([], 80)).toBe('none')
   const wide = [{ reference: 'DCS-1', narration: 'x'.repeat(40), status: 'completed' }]
-  expect(tableOf(wide, 30)).toBe('reference  status\nDCS-1      completed')
+  expect(tableOf(wide, 30)).toBe(
+    'reference  status\nDCS-1      completed\nnot shown: narration (--output json)',
+  )
+  // A delivery has an id of its own.
+  expect(tableOf([{ id: 7, reference: 'DCS-1' }], 80)).toBe('id  reference\n7   DCS-1')
 })
 
 test('a table and a check print no control characters of a bank or a receiver', () => {
