@@ -169,7 +169,8 @@ export const exception = {
     list: {
       effect: 'reads',
       shows: 'customers',
-      summary: 'lists exceptions of all providers with the original reports, newest first',
+      summary:
+        'lists exceptions with the original reports, newest first; --kind reversal_request oldest first',
       options: o.options({
         status: o.optionalWord('only open or only resolved exceptions', {
           options: exceptionStatuses,
