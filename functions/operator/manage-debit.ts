@@ -9,6 +9,7 @@ import { ListPage, noSuch, operatorHandler } from '../../shared/operator/handler
 import { debit as noun } from '../../shared/operator/nouns/debits.ts'
 import {
   noSuchDebit,
+  refusalToRecord,
   refusalToReverse,
   reverseDebit,
   transitionBy,
@@ -64,17 +65,23 @@ export const manageDebit = operatorHandler(noun, {
     check: refusalToReverse,
   },
   /** Records an outcome that the bank reported outside the API, like its report. */
-  complete: async ({ reference, 'bank-reference': bankReference, reason }, author, runtime) => {
-    const changes = { bankReference, metadata: { completion_reason: reason } }
-    const record = { bank_reference: bankReference, completion_reason: reason }
-    const request = { reference, to: 'completed', changes, record } as const
-    return shown(await transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime))
+  complete: {
+    run: async ({ reference, 'bank-reference': bankReference, reason }, author, runtime) => {
+      const changes = { bankReference, metadata: { completion_reason: reason } }
+      const record = { bank_reference: bankReference, completion_reason: reason }
+      const request = { reference, to: 'completed', changes, record } as const
+      return shown(await transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime))
+    },
+    check: ({ reference }) => refusalToRecord(reference, 'completed'),
   },
-  fail: async ({ reference, 'bank-reference': bankReference, reason }, author, runtime) => {
-    const changes = { bankReference, errorMessage: reason, errorCode: failureCode(reason) }
-    const record = { bank_reference: bankReference, error_message: reason }
-    const request = { reference, to: 'failed', changes, record } as const
-    return shown(await transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime))
+  fail: {
+    run: async ({ reference, 'bank-reference': bankReference, reason }, author, runtime) => {
+      const changes = { bankReference, errorMessage: reason, errorCode: failureCode(reason) }
+      const record = { bank_reference: bankReference, error_message: reason }
+      const request = { reference, to: 'failed', changes, record } as const
+      return shown(await transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime))
+    },
+    check: ({ reference }) => refusalToRecord(reference, 'failed'),
   },
   repair: async ({ provider, date }, author, runtime) => {
     if (!(await findProvider(provider))) return noSuch('provider')

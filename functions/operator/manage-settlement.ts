@@ -10,8 +10,14 @@ import { pageOf } from '../../shared/operator/pages.ts'
 import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, real, timeLimit } from '../../shared/runtime.ts'
-import { completeBatch } from '../../shared/settlement/complete.ts'
-import { payBatch, payeeOf, paymentDeps, retryBatch } from '../../shared/settlement/pay.ts'
+import { completeBatch, payableOutside } from '../../shared/settlement/complete.ts'
+import {
+  payBatch,
+  payeeOf,
+  paymentDeps,
+  retriable,
+  retryBatch,
+} from '../../shared/settlement/pay.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
 import { statementCsv, statementPage } from '../../shared/settlement/report/monthly-statement.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'
@@ -111,20 +117,26 @@ export const manageSettlement = operatorHandler(settlement, {
       return batch !== undefined && payoutOf(batch) === 'begins' && at < payableFrom(batch)
     },
   },
-  complete: async ({ batch, reason, ...payout }, author, runtime) => {
-    const { 'bank-reference': bankReference, amount } = payout
-    const recordChange = (previous: Batch, { status }: Batch) =>
-      changeWrites(
-        recordingOf(previous, author),
-        { status: previous.status },
-        { status, bank_reference: bankReference, reason },
-      )
-    return viewOf(await completeBatch(batch, { bankReference, amount }, recordChange, runtime))
+  complete: {
+    run: async ({ batch, reason, ...payout }, author, runtime) => {
+      const { 'bank-reference': bankReference, amount } = payout
+      const recordChange = (previous: Batch, { status }: Batch) =>
+        changeWrites(
+          recordingOf(previous, author),
+          { status: previous.status },
+          { status, bank_reference: bankReference, reason },
+        )
+      return viewOf(await completeBatch(batch, { bankReference, amount }, recordChange, runtime))
+    },
+    check: ({ batch, amount }, { at }) => payableOutside(batch, amount, at),
   },
-  retry: async ({ batch, ...options }, author, runtime) => {
-    const recordChange = (previous: Batch) =>
-      changeWrites(recordingOf(previous, author), {}, { from_status: previous.status })
-    return viewOf(await retryBatch(batch, recordChange, paymentDeps(runtime), dayOption(options)))
+  retry: {
+    run: async ({ batch, ...options }, author, runtime) => {
+      const recordChange = (previous: Batch) =>
+        changeWrites(recordingOf(previous, author), {}, { from_status: previous.status })
+      return viewOf(await retryBatch(batch, recordChange, paymentDeps(runtime), dayOption(options)))
+    },
+    check: ({ batch, ...options }, { at }) => retriable(batch, at, dayOption(options)),
   },
 })
 

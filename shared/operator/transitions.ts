@@ -1,7 +1,7 @@
 import { defined } from '../domain/complete.ts'
 import { advance, type Changes, type Debit } from '../domain/debits/debit.ts'
 import { blocksRefund, contradicted } from '../domain/debits/exception.ts'
-import type { Status } from '../domain/debits/lifecycle.ts'
+import { isOpen, type Status } from '../domain/debits/lifecycle.ts'
 import { reversalRefund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -23,6 +23,16 @@ export const noSuchDebit = () => new Refusal(3404, { details: 'no such debit' })
 
 const notPossible = ({ status }: Debit, to: Status) =>
   new Refusal(3001, { details: `cannot transition from ${status} to ${to}` })
+
+/** Returns why an operator cannot record the outcome of a debit. */
+export const refusalToRecord = async (
+  reference: Reference,
+  to: 'completed' | 'failed',
+): Promise<Refusal | undefined> => {
+  const debit = await findDebit(reference)
+  if (!debit) return noSuchDebit()
+  return isOpen(debit.status) ? undefined : notPossible(debit, to)
+}
 
 type TransitionRequest = {
   reference: Reference
@@ -76,6 +86,8 @@ export const refusalToReverse = async ({
 }: Pick<Reversal, 'reference' | 'refund'>): Promise<Refusal | undefined> => {
   const [debit, exceptions] = await Promise.all([findDebit(reference), findExceptions(reference)])
   if (!debit) return noSuchDebit()
+  if (debit.status !== 'completed' && debit.status !== 'reversed')
+    return notPossible(debit, 'reversed')
   return !refund && exceptions.some(blocksRefund) ? contradicted() : undefined
 }
 

@@ -30,21 +30,32 @@ export const completeBatch = async (
   runtime: Runtime,
 ): Promise<Batch | Refusal> => {
   for (;;) {
-    const batch = await findBatch(id)
-    if (!batch) return new Refusal(5404)
-    if (payoutOf(batch) === 'none') return new Refusal(5005)
-    const generation = (await findRestore())?.generation
-    const outcome = { bankReference, at: runtime.now(), generation }
-    const begun = payoutOf(batch) === 'resumes' ? await resume(batch) : await begin(batch, outcome)
-    if (begun instanceof Refusal) return begun
-    const refusal = refusalOfAmount(batch, begun.batch, amount)
-    if (refusal) return refusal
+    const at = runtime.now()
+    const payable = await payableOutside(id, amount, at)
+    if (payable instanceof Refusal) return payable
+    const { batch, begun, generation } = payable
+    const outcome = { bankReference, at, generation }
     const completed = endPayment(begun.batch, outcome, begun.others)
     const alongside = recordChange(batch, completed.batch)
     const written = await replaceTogether(batch, begun.previous, completed, { alongside }, runtime)
     // A concurrent write to any of the batches: decide again.
     if (written.kind === 'written') return written.batch
   }
+}
+
+/**
+ * Returns a batch that an operator can record as paid, with its payment begun.
+ * @returns the refusals of {@link completeBatch}
+ */
+export const payableOutside = async (id: BatchId, amount: Pesewas | undefined, at: Date) => {
+  const batch = await findBatch(id)
+  if (!batch) return new Refusal(5404)
+  if (payoutOf(batch) === 'none') return new Refusal(5005)
+  const generation = (await findRestore())?.generation
+  const isBegun = payoutOf(batch) === 'resumes'
+  const begun = isBegun ? await resume(batch) : await begin(batch, { at, generation })
+  if (begun instanceof Refusal) return begun
+  return refusalOfAmount(batch, begun.batch, amount) ?? { batch, begun, generation }
 }
 
 /**

@@ -19,7 +19,7 @@ import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { eventually } from '../support/eventually.ts'
 import { nightAfter, settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
-import { SILENT } from '../support/requests.ts'
+import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Verbs that a second operator must approve, and the requests (docs/api.md#approvals). */
@@ -501,6 +501,26 @@ describe('a request', () => {
     const noted = expect.stringContaining('--despite-note true')
     expect(await refusal('exception', 'refund', late, ama)).toEqual(noted)
     await request('exception', 'refund', { ...late, 'despite-note': 'true' })
+  })
+
+  test('a call about money that its object refuses makes no request', async () => {
+    const [{ reference: done }, { reference: failed }] = await Promise.all([
+      service.chargeCompleted(),
+      service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE }),
+    ])
+    const unpaid = await batch('demo')
+    const refusals: [title: string, options: Options, refusal: string][] = [
+      ['debit reverse', { reference: failed, reason: 'x' }, 'from failed to reversed'],
+      ['debit complete', { reference: done, ...evidence }, 'from completed to completed'],
+      ['debit complete', { reference: failed, ...evidence }, 'from failed to completed'],
+      ['debit fail', { reference: done, ...evidence }, 'from completed to failed'],
+      ['settlement retry', { batch: unpaid }, 'only a failed batch can be retried'],
+      ['settlement complete', { batch: unpaid, amount: '1.00', ...evidence }, 'is due, not 1.00'],
+    ]
+    for (const [title, options, line] of refusals) {
+      const [noun = '', verb = ''] = title.split(' ')
+      expect(await refusal(noun, verb, options, ama)).toContain(line)
+    }
   })
 
   test('a request is done with the reason when its call is refused, and needs the grant in its function', async () => {
