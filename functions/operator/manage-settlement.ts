@@ -136,7 +136,7 @@ export const manageSettlement = operatorHandler(settlement, {
         changeWrites(recordingOf(previous, author), {}, { from_status: previous.status })
       return viewOf(await retryBatch(batch, recordChange, paymentDeps(runtime), dayOption(options)))
     },
-    check: ({ batch, ...options }, { at }) => retriable(batch, at, dayOption(options)),
+    check: ({ batch }) => findFailedBatch(batch),
   },
 })
 

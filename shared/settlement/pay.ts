@@ -211,8 +211,12 @@ export const retryBatch = async (
   deps: PaymentDeps,
   options: PayoutOptions = {},
 ): Promise<Batch | Refusal> => {
-  const batch = await retriable(id, deps.runtime.now(), options)
+  const [batch, restore] = await Promise.all([findFailedBatch(id), findRestore()])
   if (batch instanceof Refusal) return batch
+  if (restore && isHeldBy(restore, batch.provider)) return held(restore)
+  // A refused retry leaves the batch failed.
+  const account = await payeeOf(batch, deps.runtime.now(), options)
+  if (account instanceof Refusal) return account
   if (await isPaidDespiteRejection(batch, deps)) {
     return notPayable('its bank has paid the rejected payout: settlement complete records it')
   }
@@ -222,17 +226,10 @@ export const retryBatch = async (
   return payBatch(id, deps, options)
 }
 
-/** Returns a failed batch that can be retried, as far as its bank is not asked. A refused retry leaves it failed. */
-export const retriable = async (
-  id: BatchId,
-  now: Date,
-  options: PayoutOptions = {},
-): Promise<Batch | Refusal> => {
-  const [batch, restore] = await Promise.all([batches.findBatch(id), findRestore()])
+/** Returns a failed batch, the only kind that can be retried. */
+export const findFailedBatch = async (id: BatchId): Promise<Batch | Refusal> => {
+  const batch = await batches.findBatch(id)
   if (!batch) return new Refusal(5404)
   if (payoutOf(batch) === 'none') return new Refusal(5005)
-  if (payoutOf(batch) !== 'retries') return notPayable('only a failed batch can be retried')
-  if (restore && isHeldBy(restore, batch.provider)) return held(restore)
-  const account = await payeeOf(batch, now, options)
-  return account instanceof Refusal ? account : batch
+  return payoutOf(batch) === 'retries' ? batch : notPayable('only a failed batch can be retried')
 }
