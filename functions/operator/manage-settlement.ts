@@ -12,10 +12,10 @@ import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, real, timeLimit } from '../../shared/runtime.ts'
 import { completeBatch, payableOutside } from '../../shared/settlement/complete.ts'
 import {
+  findFailedBatch,
   payBatch,
   payeeOf,
   paymentDeps,
-  retriable,
   retryBatch,
 } from '../../shared/settlement/pay.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'

@@ -137,3 +137,21 @@ test('each change is streamed as the document client marshalls it, and no write 
     ['REMOVE', { Keys: marshall(Key), OldImage: after }],
   ])
 })
+
+test.each([
+  ['one long text', { text: 'x'.repeat(409_600) }],
+  ['many texts', { rows: Array.from({ length: 500 }, () => 'x'.repeat(1_000)) }],
+])('an item above 400 KB is refused: %s', (_, members) => {
+  const { put, table } = aTable()
+  expect(() => put('a', members)).toThrow('Item size')
+  put('a')
+  const [[name, value] = []] = Object.entries(members)
+  const update = () =>
+    table.run('UpdateCommand', {
+      ...{ TableName, Key },
+      UpdateExpression: 'SET #name = :value',
+      ExpressionAttributeNames: { '#name': name },
+      ExpressionAttributeValues: { ':value': value },
+    })
+  expect(update).toThrow('Item size')
+})
