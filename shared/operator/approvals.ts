@@ -128,7 +128,13 @@ export const claimGranted = async (
     return new Refusal(1409, { details })
   }
   const claim = { id: approval.id, claim: worker, at, until }
-  if (!(await store.claimApproval(claim, runtime))) {
+  const release = () => store.releaseApproval(claim, runtime)
+  const isClaimed = await store.claimApproval(claim, runtime).catch(async (error) => {
+    // Its reply may be lost: the claim would last as long as the function.
+    await release().catch(() => false)
+    throw error
+  })
+  if (!isClaimed) {
     return new Refusal(1409, { details: 'the call is in progress or was already made' })
   }
   // A worker that made the change may have failed after it.
@@ -151,6 +157,6 @@ export const claimGranted = async (
       (await store.finishApproval(approval, { doneAt, refusal }, runtime)) ||
       (refusal !== undefined && store.finishApproval(approval, { doneAt }, runtime)),
     /** Ends the claim after a fault, so that the operator can repeat the grant at once. */
-    release: () => store.releaseApproval(claim, runtime),
+    release,
   }
 }

@@ -678,6 +678,22 @@ describe('a grant', () => {
     },
   )
 
+  testInProcess(
+    'a grant can be retried immediately when the reply to its claim is lost',
+    async () => {
+      const id = await changeAccount('1041008011')
+      const { send } = table
+      const spy = vi.spyOn(table, 'send').mockImplementation((async (command: never) => {
+        const reply = await Reflect.apply(send, table, [command])
+        if (JSON.stringify(command).includes('SET claim = :claim')) throw new Error('lost')
+        return reply
+      }) as never)
+      await expect(grant(id)).rejects.toThrow('manage-provider')
+      spy.mockRestore()
+      expect(numberOf(await grant(id))).toBe('1041008011')
+    },
+  )
+
   testInProcess('a grant can be retried immediately when its call ends in a fault', async () => {
     const id = await changeAccount('1041008008')
     const { send } = table
