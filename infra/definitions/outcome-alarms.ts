@@ -94,10 +94,10 @@ const reminders: AlarmRow[] = [
   },
   {
     name: 'requests-overdue',
-    look: 'operator exception list --kind reversal_request',
+    look: 'operator exception list --kind reversal_request --status open',
     isEvent: true,
     description:
-      'Reversal requests of providers wait longer than five working days: accept or decline those of operator exception list --kind reversal_request',
+      'Reversal requests of providers wait longer than five working days: accept or decline those of operator exception list --kind reversal_request --status open',
     metric: (metrics) => metrics.service('RequestsOverdue', HIGHEST),
     threshold: 1,
   },
