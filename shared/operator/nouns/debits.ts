@@ -169,8 +169,7 @@ export const exception = {
     list: {
       effect: 'reads',
       shows: 'customers',
-      summary:
-        'lists exceptions with the original reports, newest first; --kind reversal_request oldest first',
+      summary: 'lists exceptions with their reports, newest first; reversal_request oldest first',
       options: o.options({
         status: o.optionalWord('only open or only resolved exceptions', {
           options: exceptionStatuses,
