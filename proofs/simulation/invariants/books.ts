@@ -20,12 +20,15 @@ const isDisputed = (
   reports.some(({ uuid, status }) => uuid === own && status === 'failed') ||
   operatorCalls.some(({ verb, options }) => verb === 'complete' && options.reference === reference)
 
-/** Reports whether a refund was opened while a contradiction of its debit was undecided. */
-const isOpenedAgainst = (
-  { item, exceptions }: DebitHistory,
-  { refunds, setup: { skew } }: ObservationIndex,
+/** Reports whether a refund was opened or sent while a contradiction of its debit was undecided. */
+const isOrderedAgainst = (
+  { item, uuid, exceptions }: DebitHistory,
+  { refunds, refundPosts, setup: { skew } }: ObservationIndex,
 ): boolean =>
-  movesTo(refunds.get(item.reference)?.changes ?? [], 'pending').some(({ at, since }) =>
+  [
+    ...movesTo(refunds.get(item.reference)?.changes ?? [], 'pending'),
+    ...refundPosts.filter(({ body }) => body.debit_uuid === uuid),
+  ].some(({ at, since }) =>
     exceptions.some(
       ({ kind, at: reportedAt, resolvedAt = '' }) =>
         kind === 'contradiction' &&
@@ -43,7 +46,7 @@ const refundsAreCovered: Check = (index, report) => {
     const isWord = debit !== undefined && isDisputed(debit, index)
     // An operator can record a debit that the bank makes after its refund.
     if (booked(entries) >= 0 && (type === 'debit' || isWord)) continue
-    const isMisled = isWord && entries.length === 1 && !isOpenedAgainst(debit, index)
+    const isMisled = isWord && entries.length === 1 && !isOrderedAgainst(debit, index)
     if (!isMisled) report(uuid, `its bank returned ${inGhs(-booked(entries))} too much`)
   }
 }
