@@ -52,8 +52,8 @@ export const refundCustomer = (runtime: Runtime) =>
     const isContradicted = (await findExceptions(reference)).some(blocksRefund)
     if (isContradicted && !(repeated && (!connector.query || (await queryRefund(refund))))) {
       // The sweep sends the message again.
-      if (isBegun && secondsAfter(refund.processedAt ?? new Date(0), SENT_SECONDS) > runtime.now())
-        return
+      const until = secondsAfter(refund.processedAt ?? new Date(0), SENT_SECONDS)
+      if (isBegun && until > runtime.now()) return
       return recordFailure(refund, 'the bank reported a failure of the debit', OWN, runtime)
     }
     // A retry: the bank rejected each of its earlier instructions.

@@ -10,7 +10,7 @@ import { pageOf } from '../../shared/operator/pages.ts'
 import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, real, timeLimit } from '../../shared/runtime.ts'
-import { completeBatch, payableOutside } from '../../shared/settlement/complete.ts'
+import { completeBatch, findRecordable } from '../../shared/settlement/complete.ts'
 import {
   findFailedBatch,
   payBatch,
@@ -128,7 +128,7 @@ export const manageSettlement = operatorHandler(settlement, {
         )
       return viewOf(await completeBatch(batch, { bankReference, amount }, recordChange, runtime))
     },
-    check: ({ batch, amount }, { at }) => payableOutside(batch, amount, at),
+    check: ({ batch, amount }, { at }) => findRecordable(batch, amount, at),
   },
   retry: {
     run: async ({ batch, ...options }, author, runtime) => {

@@ -86,8 +86,9 @@ export const refusalToReverse = async ({
 }: Pick<Reversal, 'reference' | 'refund'>): Promise<Refusal | undefined> => {
   const [debit, exceptions] = await Promise.all([findDebit(reference), findExceptions(reference)])
   if (!debit) return noSuchDebit()
-  if (debit.status !== 'completed' && debit.status !== 'reversed')
+  if (debit.status !== 'completed' && debit.status !== 'reversed') {
     return notPossible(debit, 'reversed')
+  }
   return !refund && exceptions.some(blocksRefund) ? contradicted() : undefined
 }
 

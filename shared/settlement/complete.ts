@@ -31,7 +31,7 @@ export const completeBatch = async (
 ): Promise<Batch | Refusal> => {
   for (;;) {
     const at = runtime.now()
-    const payable = await payableOutside(id, amount, at)
+    const payable = await findRecordable(id, amount, at)
     if (payable instanceof Refusal) return payable
     const { batch, begun, generation } = payable
     const outcome = { bankReference, at, generation }
@@ -47,7 +47,7 @@ export const completeBatch = async (
  * Returns a batch that an operator can record as paid, with its payment begun.
  * @returns the refusals of {@link completeBatch}
  */
-export const payableOutside = async (id: BatchId, amount: Pesewas | undefined, at: Date) => {
+export const findRecordable = async (id: BatchId, amount: Pesewas | undefined, at: Date) => {
   const batch = await findBatch(id)
   if (!batch) return new Refusal(5404)
   if (payoutOf(batch) === 'none') return new Refusal(5005)

@@ -14,8 +14,9 @@ const isLong = (value: Value | undefined): boolean =>
 /** @throws ValidationException for an item that DynamoDB would refuse */
 export const checkItemSize = (item: Item): void => {
   const members = item as Record<string, Value>
-  if (Object.values(members).some(isLong) && sizeOf(members) > ITEM_BYTES_MAX)
+  if (Object.values(members).some(isLong) && sizeOf(members) > ITEM_BYTES_MAX) {
     throw invalid('Item size has exceeded the maximum allowed size')
+  }
 }
 
 export const sizeOf = (item: { readonly [name: string]: Value }): number => {
