@@ -50,7 +50,8 @@ export const refundCustomer = (runtime: Runtime) =>
     const queryRefund = async ({ uuid }: Pick<Refund, 'uuid'>) =>
       connector.query?.({ ...refund, kind: 'refund', uuid })
     const isContradicted = (await findExceptions(reference)).some(blocksRefund)
-    if (isContradicted && !(repeated && (!connector.query || (await queryRefund(refund))))) {
+    const isUnknown = isBegun && !connector.query
+    if (isContradicted && !isUnknown && !(repeated && (await queryRefund(refund)))) {
       // The sweep sends the message again.
       const until = secondsAfter(refund.processedAt ?? new Date(0), SENT_SECONDS)
       if (isBegun && until > runtime.now()) return

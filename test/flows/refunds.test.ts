@@ -309,8 +309,12 @@ const begunAgo = (minutes: number) => (refund: Refund) => ({
 })
 
 /** Returns a reversed debit with a refund, whose bank has reported that it never debited. */
-const contradicted = async (began: (refund: Refund) => Refund): Promise<Debit> => {
-  const debit = await completed('HTB')
+const contradicted = async (
+  began: (refund: Refund) => Refund,
+  { bank = 'HTB', before = async () => {} } = {},
+): Promise<Debit> => {
+  const debit = await completed(bank)
+  await before()
   await report(debit, { ...DECLINED, status: 'failed' })
   // The operator's call read the exceptions before the report.
   const [at, changes] = [new Date(), { metadata: { reversal_reason: 'x' } }]
@@ -387,4 +391,15 @@ test('a repeated report of a late completion with a note stays resolved, and is 
   const { uuid } = await refund(debit, { 'despite-note': 'true' })
   await becomes(debit, 'completed')
   expect(madeOf({ uuid })).toEqual([uuid])
+})
+
+test('a contradiction fails a refund that a restore may have undone, if its bank has no query', async () => {
+  const before = async () => {
+    const { generation } = await service.call('restore', 'show')
+    await service.call('restore', 'begin', { generation: String(generation + 1) })
+    await service.call('restore', 'release')
+  }
+  const debit = await contradicted((refund) => refund, { bank: 'GCB', before })
+  const error_message = 'the bank reported a failure of the debit'
+  expect(await becomes(debit, 'failed')).toMatchObject({ error_message })
 })
