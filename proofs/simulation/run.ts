@@ -181,10 +181,9 @@ const isRepeated = ({ body, attributes }: Message): boolean =>
 /** A message that comes with a new copy of itself counts as new. */
 const repeatedIn = (event: unknown): string => {
   const { Records = [] } = event as { Records?: readonly Message[] }
-  const [repeated = [], added = []] = [true, false].map((is) =>
-    Records.flatMap((one) => (isRepeated(one) === is ? (one.body ?? '') : [])),
-  )
-  return repeated.filter((body) => !added.includes(body)).join(' ')
+  const added = new Set(Records.flatMap((one) => (isRepeated(one) ? [] : one.body)))
+  const repeated = Records.filter((one) => isRepeated(one) && !added.has(one.body))
+  return repeated.map(({ body }) => body).join(' ')
 }
 
 const isFinished = (result: InvocationResult<unknown>): boolean => {

@@ -1,5 +1,5 @@
 import { type ErrorCode, errors } from '../../shared/domain/refusal.ts'
-import { statusesOf } from './responses.ts'
+import { statusesByCode } from './responses.ts'
 
 /** Writes docs/errors.md: every published code with advice to the caller. */
 
@@ -85,9 +85,10 @@ operator. Objects of other callers are [not found](api.md#not-found).
 
 /** Returns the page. Each code has an anchor, such as \`errors.md#c1007\`. */
 export const errorGuide = (): string => {
-  const rows = Object.entries(errors).map(([text, { message }]) => {
+  const sent = statusesByCode()
+  const rows = Object.entries(errors).map(([text, { message, http }]) => {
     const code = Number(text) as ErrorCode
-    const statuses = statusesOf(code).join(', ')
+    const statuses = [...(sent.get(code) ?? [http])].sort((a, b) => a - b).join(', ')
     return `| <a id="c${code}"></a>${code} | ${statuses} | ${message} | ${advice[code]} |`
   })
   return `${INTRODUCTION}\n| Code | HTTP | Message | Advice |\n|---|---|---|---|\n${rows.join('\n')}\n`

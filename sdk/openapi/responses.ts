@@ -67,11 +67,13 @@ const refusalsOf = (name: OperationName): Refusal[] => {
   ]
 }
 
-/** Returns the statuses of a code: those of the operations, which can differ from its row. */
-export const statusesOf = (code: ErrorCode): number[] => {
-  const all = (Object.keys(operations) as OperationName[]).flatMap(refusalsOf)
-  const sent = all.filter((refusal) => refusal.code === code).map(({ http }) => http)
-  return sent.length > 0 ? [...new Set(sent)].sort((a, b) => a - b) : [errors[code].http]
+/** Returns the statuses of each code that operations reply. They can differ from its row. */
+export const statusesByCode = () => {
+  const statuses = new Map<ErrorCode, Set<number>>()
+  for (const { code, http } of (Object.keys(operations) as OperationName[]).flatMap(refusalsOf)) {
+    statuses.set(code, (statuses.get(code) ?? new Set()).add(http))
+  }
+  return statuses
 }
 
 const messagesIn = (details: Details = []): string[] => {

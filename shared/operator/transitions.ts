@@ -1,7 +1,7 @@
 import { defined } from '../domain/complete.ts'
 import { advance, type Changes, type Debit } from '../domain/debits/debit.ts'
 import { blocksRefund, contradicted } from '../domain/debits/exception.ts'
-import { isOpen, type Status } from '../domain/debits/lifecycle.ts'
+import { checkTransition, isOpen, type Status } from '../domain/debits/lifecycle.ts'
 import { reversalRefund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -86,9 +86,7 @@ export const refusalToReverse = async ({
 }: Pick<Reversal, 'reference' | 'refund'>): Promise<Refusal | undefined> => {
   const [debit, exceptions] = await Promise.all([findDebit(reference), findExceptions(reference)])
   if (!debit) return noSuchDebit()
-  if (debit.status !== 'completed' && debit.status !== 'reversed') {
-    return notPossible(debit, 'reversed')
-  }
+  if (checkTransition(debit.status, 'reversed') === 'refused') return notPossible(debit, 'reversed')
   return !refund && exceptions.some(blocksRefund) ? contradicted() : undefined
 }
 

@@ -636,26 +636,26 @@ describe('a grant', () => {
     'the call of %s ends once when a worker whose clock is ahead claims it again',
     async (_, requesting) => {
       const id = await requesting()
-      const [changing, overtaking, ended] = Array.from({ length: 3 }, () =>
-        Promise.withResolvers<void>(),
-      )
+      const changing = Promise.withResolvers<void>()
+      const overtaking = Promise.withResolvers<void>()
+      const ended = Promise.withResolvers<void>()
       const { send } = table
       let changes = 0
       const spy = vi.spyOn(table, 'send').mockImplementation((async (command: never) => {
         if (JSON.stringify(command).includes('SET hasEffect')) {
           changes += 1
           if (changes === 1) {
-            changing?.resolve()
-            await overtaking?.promise
+            changing.resolve()
+            await overtaking.promise
           } else if (changes === 2) {
-            overtaking?.resolve()
-            await ended?.promise
+            overtaking.resolve()
+            await ended.promise
           }
         }
         return Reflect.apply(send, table, [command])
       }) as never)
       const first = grant(id)
-      await changing?.promise
+      await changing.promise
       await table.send(
         new UpdateCommand({
           ...{ TableName: tableName(), Key: keys.approval(id) },
@@ -671,7 +671,7 @@ describe('a grant', () => {
       await first
       const done = await show(id)
       expect(done).toMatchObject({ status: 'granted', done_at: TIME, refusal: null })
-      ended?.resolve()
+      ended.resolve()
       await second
       spy.mockRestore()
       expect(await show(id)).toEqual(done)
