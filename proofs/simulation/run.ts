@@ -178,12 +178,15 @@ type Message = { body?: string; attributes?: { ApproximateReceiveCount: string }
 const isRepeated = ({ body, attributes }: Message): boolean =>
   Number(attributes?.ApproximateReceiveCount) > 1 || body?.includes('"resubmission":true') === true
 
-/** A message that comes with a new copy of itself counts as new. */
+const referenceIn = ({ body }: Message): string =>
+  String((JSON.parse(body ?? '{}') as { reference?: string }).reference)
+
+/** Returns the debits of repeated messages. A message that comes with a new one about its debit counts as new. */
 const repeatedIn = (event: unknown): string => {
   const { Records = [] } = event as { Records?: readonly Message[] }
-  const added = new Set(Records.flatMap((one) => (isRepeated(one) ? [] : one.body)))
-  const repeated = Records.filter((one) => isRepeated(one) && !added.has(one.body))
-  return repeated.map(({ body }) => body).join(' ')
+  const added = new Set(Records.filter((one) => !isRepeated(one)).map(referenceIn))
+  const repeated = Records.filter(isRepeated).map(referenceIn)
+  return repeated.filter((reference) => !added.has(reference)).join(' ')
 }
 
 const isFinished = (result: InvocationResult<unknown>): boolean => {

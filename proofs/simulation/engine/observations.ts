@@ -109,7 +109,7 @@ export type InvocationRecord = {
   refused?: readonly string[]
   /** The messages of `process-batch`. */
   payments: string
-  /** Its messages that SQS delivered before, or that ask for a repeat. */
+  /** The debits of messages that SQS delivered before, or that ask for a repeat. */
   repeated: string
 }
 
