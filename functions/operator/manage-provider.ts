@@ -141,14 +141,18 @@ const changeOf =
     return next
   }
 
+type Saving = { created?: PaidProvider; checkApproval?: () => Promise<Refusal | undefined> }
+
 const save = async (
   options: ProviderOptions,
   author: Author,
   runtime: Runtime,
-  created?: PaidProvider,
+  { created, checkApproval }: Saving = {},
 ) => {
   const { provider: id } = options
-  const change = changeOf(options, runtime, created)
+  const changed = changeOf(options, runtime, created)
+  const change = async (stored: PaidProvider | undefined) =>
+    (await checkApproval?.()) ?? changed(stored)
   const provider = await changePaidProvider(id, change, changeRecord(id, author, runtime), runtime)
   return unlessRefused(provider, (saved) => view(saved, runtime.now()))
 }
@@ -175,12 +179,13 @@ const hasHeldPayout = async ({ provider: id }: { provider: ProviderId }): Promis
 
 export const manageProvider = operatorHandler(noun, {
   create: {
-    run: (options, author, runtime) => save(options, author, runtime, newProvider(options)),
+    run: (options, author, runtime) =>
+      save(options, author, runtime, { created: newProvider(options) }),
     check: async (options, _author, runtime) =>
       changeOf(options, runtime, newProvider(options))(await findPaidProvider(options.provider)),
   },
   update: {
-    run: save,
+    run: (options, author, runtime) => save(options, author, runtime),
     check: async (options, _author, runtime) =>
       changeOf(options, runtime)(await findPaidProvider(options.provider)),
   },
@@ -196,7 +201,8 @@ export const manageProvider = operatorHandler(noun, {
     return { ...disabled, open: await openWith(provider, runtime.now()) }
   },
   enable: {
-    run: ({ provider }, author, runtime) => save({ provider, status: 'active' }, author, runtime),
+    run: ({ provider }, author, runtime, checkApproval) =>
+      save({ provider, status: 'active' }, author, runtime, { checkApproval }),
     needsApproval: hasHeldPayout,
   },
   'rotate-request-secret': async (options, author, runtime) => {

@@ -111,7 +111,7 @@ export const manageSettlement = operatorHandler(settlement, {
       const batch = await findBatch(id)
       return batch ? payeeOf(batch, at, dayOption(options)) : new Refusal(5404)
     },
-    /** A payout that has begun is only queried. */
+    /** A payout that has begun is only queried. `run` need not check again: only an approved retry leads back. */
     needsApproval: async ({ batch: id }, { at }) => {
       const batch = await findBatch(id)
       return batch !== undefined && payoutOf(batch) === 'begins' && at < payableFrom(batch)

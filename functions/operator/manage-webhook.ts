@@ -119,7 +119,7 @@ const newSecret = (runtime: Runtime): string => webhookSecret(runtime.randomByte
 
 export const manageWebhook = operatorHandler(noun, {
   set: {
-    run: async ({ provider, ...settings }, author, runtime) => {
+    run: async ({ provider, ...settings }, author, runtime, checkApproval) => {
       const url = await checkedUrl(provider, settings)
       if (url instanceof Refusal) return url
       // First, so that a grant that is repeated after a crash makes both changes: the second one ends it.
@@ -128,10 +128,13 @@ export const manageWebhook = operatorHandler(noun, {
       const secret = newSecret(runtime)
       const webhook = await changeWebhook(
         provider,
-        (previous) => applySettings(previous, { ...settings, url }, secret, runtime.now()),
+        async (previous) =>
+          (await checkApproval()) ??
+          applySettings(previous, { ...settings, url }, secret, runtime.now()),
         changeRecord(provider, author, runtime),
         runtime,
       )
+      if (webhook instanceof Refusal) return webhook
       return webhookSecretView(webhook, webhook.secret === secret ? secret : null, runtime.now())
     },
     check: ({ provider, url }) => checkedUrl(provider, { url }),

@@ -73,8 +73,15 @@ type CheckedAction<O, R> = {
   scope?: (options: O, author: Author, runtime: Runtime) => Promise<BulkScope | undefined | Refusal>
 }
 
-/** Reads whether a call needs an approval, for a row with `if`. */
-type StateAction<O, R> = CheckedAction<O, R> & {
+/** Refuses a call without an approval that needs one by now: another operator changed the state. */
+type ApprovalCheck = () => Promise<Refusal | undefined>
+
+/**
+ * Reads whether a call needs an approval, for a row with `if`. `run` checks it again between its read and its
+ * write, so that no change in between avoids the approval.
+ */
+type StateAction<O, R> = Omit<CheckedAction<O, R>, 'run'> & {
+  run: (...call: [...Parameters<RunAction<O, R>>, ApprovalCheck]) => ReturnType<RunAction<O, R>>
   needsApproval: (options: O, author: Author) => Promise<boolean>
 }
 
@@ -118,7 +125,13 @@ const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Run
   const perform = async (call: OperatorCall, author: Author): Promise<unknown> => {
     const parsed = parseCall(noun, call)
     if (parsed instanceof Refusal) return parsed
-    const result = await actionOf(call.verb).run?.(parsed.options, author, runtime)
+    const { run, needsApproval: isInState } = actionOf(call.verb)
+    const checkApproval: ApprovalCheck = async () => {
+      const isExempt = !environment.requiresApprovals || author.approval !== undefined
+      if (isExempt || !(await isInState?.(parsed.options, author))) return undefined
+      return new Refusal(1409, { details: 'another operator made a change at once: call again' })
+    }
+    const result = await run?.(parsed.options, author, runtime, checkApproval)
     const verb = noun.verbs[call.verb]
     if (verb?.effect === 'reads' && verb.shows === 'customers' && !(result instanceof Refusal)) {
       const shown = result instanceof ListPage ? result.result : result
@@ -131,8 +144,9 @@ const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Run
   const request = async (call: OperatorCall, author: Author): Promise<unknown> => {
     const parsed = parseCall(noun, call)
     if (parsed instanceof Refusal) return parsed
-    const check = actionOf(call.verb).check ?? actionOf('show').run
-    const checked = await check?.(parsed.options, author, runtime)
+    const { run: show } = actionOf('show')
+    const check = actionOf(call.verb).check ?? show
+    const checked = await check?.(parsed.options, author, runtime, async () => undefined)
     if (checked instanceof Refusal) return checked
     const scope = await actionOf(call.verb).scope?.(parsed.options, author, runtime)
     if (scope instanceof Refusal) return scope

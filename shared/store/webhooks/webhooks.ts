@@ -1,5 +1,6 @@
 import { defined } from '../../domain/complete.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
+import type { Refusal } from '../../domain/refusal.ts'
 import type { StoredWebhook, Webhook } from '../../domain/webhooks/webhook.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
@@ -63,9 +64,9 @@ export const findWebhookWithHealth = async (id: ProviderId) => {
   return { webhook, health }
 }
 
-export const changeWebhook = <T extends Webhook | undefined>(
+export const changeWebhook = <T extends Webhook | Refusal | undefined>(
   id: ProviderId,
-  change: (previous: StoredWebhook | undefined) => T,
+  change: (previous: StoredWebhook | undefined) => T | Promise<T>,
   alongside: (previous: StoredWebhook | undefined, next: StoredWebhook) => readonly Write[],
   runtime: Runtime,
 ): Promise<T> => {

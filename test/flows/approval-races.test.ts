@@ -1,0 +1,89 @@
+import { describe, expect } from 'vitest'
+import { nightAfter } from '../support/payee.ts'
+import { createProvider } from '../support/provider.ts'
+import { type Shown, testInProcess, useService } from '../support/running-service.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
+
+/** Two operators at once: whatever one changes before a call of the other, the call avoids no approval. */
+
+const service = useService({ approvals: true })
+const { call, operate } = service
+
+type Call = readonly [noun: string, verb: string, options: Record<string, string>]
+type Reply = { result?: Shown; error?: string }
+
+const make = ([noun, verb, options]: Call, actor: string) =>
+  operate(noun, verb, options, actor) as Promise<Reply>
+
+/** Makes the second call just before the given table call of the first one. */
+const race = async (first: Call, second: Call, before: number) => {
+  let [calls, others] = [0, undefined as Promise<Reply> | undefined]
+  const restore = aroundTableCalls(async (_name, next) => {
+    if (calls === before) {
+      calls += 1
+      others = make(second, 'local:ama')
+      await others
+    } else if (!others) calls += 1
+    return next()
+  })
+  const reply = await make(first, 'local:mallory').finally(restore)
+  return { reply, other: await others, isOver: others === undefined }
+}
+
+const hook = (path: string) => `http://127.0.0.1:9/${path}`
+
+type Race = {
+  first: Call
+  second: Call
+  isAvoided: (reply: Reply, other: Reply) => Promise<boolean>
+}
+
+const races: Record<string, (id: string) => Promise<Race>> = {
+  'a provider that is disabled at once stays disabled': async (id) => {
+    await service.chargeCompleted({}, 'sk_sandbox_other')
+    await call('settlement', 'run', { date: nightAfter(Number(id)), provider: 'other' })
+    return {
+      first: ['provider', 'enable', { provider: 'other' }],
+      second: ['provider', 'disable', { provider: 'other' }],
+      isAvoided: async () => {
+        const { status } = await call('provider', 'show', { provider: 'other' })
+        const { approval } = await call('provider', 'enable', { provider: 'other' }, 'local:ama')
+        if (approval) await call('approval', 'grant', { id: approval.id }, 'local:kofi')
+        return status === 'active'
+      },
+    }
+  },
+  'a webhook that is removed at once prints no new secret': async (id) => {
+    const provider = `removed-${id}`
+    await createProvider(service, provider)
+    await call('webhook', 'set', { provider, url: hook('own') }, 'local:ama')
+    return {
+      first: ['webhook', 'set', { provider, url: hook('own') }],
+      second: ['webhook', 'remove', { provider }],
+      isAvoided: async ({ result }) => Boolean(result?.secret),
+    }
+  },
+  'a first URL that is set at once is not replaced': async (id) => {
+    const provider = `first-${id}`
+    await createProvider(service, provider)
+    return {
+      first: ['webhook', 'set', { provider, url: hook('evil') }],
+      second: ['webhook', 'set', { provider, url: hook('honest') }],
+      isAvoided: async (...replies) => replies.every(({ result }) => result?.url),
+    }
+  },
+}
+
+describe('two operators at once', () => {
+  testInProcess.each(Object.entries(races))('%s', async (_name, prepare) => {
+    const avoided: number[] = []
+    for (let before = 0; before < 100; before += 1) {
+      const { first, second, isAvoided } = await prepare(String(before))
+      const { reply, other, isOver } = await race(first, second, before)
+      if (isOver) break
+      if (await isAvoided(reply, other ?? {})) avoided.push(before)
+      expect(before).toBeLessThan(99)
+    }
+    expect(avoided).toEqual([])
+  })
+})
