@@ -106,22 +106,13 @@ const recordFailure = async (refund: Refund, failure: string, by: string, runtim
   const at = runtime.now()
   const { reference, provider, bank, amount, uuid } = refund
   const debit = await findDebit(reference)
-  const exception = openException({
-    request: undefined,
-    reference,
-    kind: 'refund',
-    at,
-    provider,
-    bank,
-    amount,
-    by,
-    requestId: uuid,
-    status: debit?.status,
-    code: undefined,
-    details: undefined,
-    report: failure,
-  })
-  const failed = failRefund(refund, { failure, at })
+  const opened = {
+    kind: 'refund' as const,
+    ...{ reference, at, provider, bank, amount, by, requestId: uuid },
+    ...{ status: debit?.status, code: undefined, details: undefined, request: undefined },
+  }
+  const exception = openException({ ...opened, report: failure }, debit?.erasedAt)
+  const failed = failRefund(refund, { failure: exception.report ?? '', at })
   if (await replaceRefund(refund, failed, [exceptionWrite(exception)], runtime)) {
     // The exception has the failure, which is text of the bank.
     log.error('refund failed', { reference, bank, by })

@@ -162,7 +162,7 @@ export const recordsAccesses: Permissions = {
 export const erasesDebits: Permissions = {
   Query: ['DEBIT#*'],
   PutItem: ['DEBIT#*'],
-  UpdateItem: ['DEBIT#*'],
+  UpdateItem: ['DEBIT#*', 'PROVIDER#*#*'],
 }
 
 export const derivesLedger: Permissions = {

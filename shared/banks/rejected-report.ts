@@ -3,7 +3,6 @@ import type { Cause, Debit } from '../domain/debits/debit.ts'
 import {
   exceptionKind,
   openException,
-  outcomeIn,
   type ReportKind,
   resolvedIfRepeated,
 } from '../domain/debits/exception.ts'
@@ -30,19 +29,12 @@ export const recordRejection = async (
   { kind, refusal, report, cause, status }: Rejection,
 ): Promise<void> => {
   const { reference, provider, bank, amount } = facts
-  const rejected = openException({
-    reference,
-    kind,
-    provider,
-    bank: bank.identifier,
-    amount,
-    ...cause,
-    status,
-    details: erasedAt ? undefined : refusal.details,
-    code: refusal.code,
-    report: erasedAt ? outcomeIn(report) : report,
-    request: undefined,
-  })
+  const { details, code } = refusal
+  const opened = {
+    ...{ reference, kind, provider, bank: bank.identifier, amount, ...cause, status },
+    ...{ details, code, report, request: undefined },
+  }
+  const rejected = openException(opened, erasedAt)
   const exception = resolvedIfRepeated(rejected, await findLastExceptions(reference))
   await putException(exception)
   log.error('bank report rejected', {

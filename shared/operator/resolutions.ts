@@ -56,7 +56,8 @@ const refundAfter = (
 ): Refund | undefined => {
   if (current && refundStatuses[current.status].mayRetry) {
     const isAllowed = exceptions.some(({ kind }) => rowOf(kind)?.refund === 'retries')
-    return isAllowed ? { ...retryRefund(current), reason: reason ?? current.reason } : undefined
+    const next = debit.erasedAt ? null : (reason ?? current.reason)
+    return isAllowed ? { ...retryRefund(current), reason: next } : undefined
   }
   const opening = exceptions.find(opensRefund)
   if (current || !opening) return current

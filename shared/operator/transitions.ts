@@ -1,5 +1,6 @@
 import { defined } from '../domain/complete.ts'
 import { advance, type Changes, type Debit } from '../domain/debits/debit.ts'
+import { eraseChanges } from '../domain/debits/erasure.ts'
 import { blocksRefund, contradicted } from '../domain/debits/exception.ts'
 import { checkTransition, isOpen, type Status } from '../domain/debits/lifecycle.ts'
 import { reversalRefund } from '../domain/debits/refund.ts'
@@ -56,11 +57,12 @@ export const transitionBy = async (
   const by = `operator:${author.by}`
   const cause = { at, by, requestId: runtime.newId(), generation }
   const recording = { ...author, target: reference, provider: debit.facts.provider }
+  const changesOf = ({ erasedAt }: Debit) => (erasedAt ? eraseChanges(changes, by) : changes)
   return transition(
     debit,
     (current) => {
       const next = isAllowedFrom(current.status)
-        ? advance(current, { ...cause, to, changes })
+        ? advance(current, { ...cause, to, changes: changesOf(current) })
         : undefined
       return !next || next instanceof Refusal ? notPossible(current, to) : next
     },

@@ -50,7 +50,16 @@ export const debitEvent = (debit: Debit, n: number): ProviderEvent => {
   if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
   const payload = (variant: PayloadVariant) => webhookPayload(debit, n, variant)
   const { type, at, generation } = entry
-  return { provider, reference, n, generation, type, at, payload }
+  return {
+    provider,
+    reference,
+    n,
+    generation,
+    type,
+    at,
+    isErased: debit.erasedAt !== undefined,
+    payload,
+  }
 }
 
 export const debitEvents = (debit: Debit) => debit.history.map((_, n) => debitEvent(debit, n))
@@ -66,7 +75,16 @@ export const settlementEvent = (batch: Batch): ProviderEvent | undefined => {
     sequence: 0,
     data: { settlement: batchViewWith(batch, amountNumber) },
   })
-  return { provider, reference, n: SETTLED, generation, type: 'settled', at, payload }
+  return {
+    provider,
+    reference,
+    n: SETTLED,
+    generation,
+    type: 'settled',
+    at,
+    isErased: false,
+    payload,
+  }
 }
 
 /** Returns the minified body of event `n` of a debit, in its state at that event (docs/api.md#payload). */

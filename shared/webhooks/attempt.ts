@@ -6,6 +6,7 @@ import {
   isGone,
   type Outcome,
   succeeded,
+  withoutBody,
 } from '../domain/webhooks/attempt.ts'
 import {
   abandon,
@@ -93,7 +94,8 @@ export const attemptDelivery = async (
   const isAborted =
     request.skipsSlowReceivers && pace === 'slow' && !(await isPrompt(sending, runtime))
   if (isAborted) abort.abort()
-  const { outcome, address } = await sending
+  const { outcome: received, address } = await sending
+  const outcome = event.isErased ? withoutBody(received) : received
   const milliseconds = runtime.wallTime().getTime() - sentAt.getTime()
   const timing = { id, at, milliseconds, address, sentAs: sentType(event.type, webhook) }
   const random = runtime.random()

@@ -24,7 +24,7 @@ import {
 /** The erasure of a customer (docs/compliance.md#personal-data). */
 
 const service = useService({ timeScale: 60 })
-useHttpBank(service, { bank: 'CNB' })
+const bank = useHttpBank(service, { bank: 'CNB' })
 const receiver = useReceiver()
 const { call, items, refusal } = service
 
@@ -170,7 +170,10 @@ describe('customer erase', () => {
     expect(await read(requested)).toMatchObject({ reversal_request: { reason: null, note: null } })
     const shown = await service.show(completed.reference)
     expect(shown).toMatchObject({ phone_number: null, narration: null, metadata: null })
-    expect(await service.exceptions(failed.reference)).toMatchObject([{ report: null, note: null }])
+    const outcome = JSON.stringify({ status: 'completed', bank_reference: 'B-2' })
+    expect(await service.exceptions(failed.reference)).toMatchObject([
+      { report: outcome, note: null },
+    ])
     const list = await payee.get('/api/v1/payment-providers/debit-requests?status=reversed')
     expect(list.body.data).toMatchObject([{ narration: null, customer }])
   })
@@ -217,18 +220,34 @@ describe('customer erase', () => {
     expect(JSON.stringify(await items())).not.toContain(written)
   })
 
-  test('a repeated reference of an erased debit is a replay, or refused with another body', async () => {
+  test('a repeated reference of an erased debit is refused, because no hash of its request stays', async () => {
     const body = chargeBody({ ...chargeRequest, bank_identifier: 'CNB', partner_reference: 'e-1' })
-    const replay = await service.send('POST', CHARGE, { credential: TOKEN, body })
-    expect([codeOf(replay), replay.body.data.reference]).toEqual([
-      '202',
-      debits.completed.reference,
-    ])
-    const other = await service.send('POST', CHARGE, {
-      credential: TOKEN,
-      body: { ...body, narration: 'Another' },
+    const repeat = await service.send('POST', CHARGE, { credential: TOKEN, body })
+    expect(codeOf(repeat)).toBe('409/3003')
+    expect(repeat.body.error.details.reference).toBe(debits.completed.reference)
+  })
+
+  test('a repeat of a resolved report about an erased debit is resolved too', async () => {
+    await report(debits.failed, 'completed', { bank_reference: 'B-2', metadata: { x: 'Again' } })
+    const shown = await service.exceptions(debits.failed.reference)
+    expect(shown.map(({ resolved_at }: Shown) => resolved_at)).not.toContain(null)
+  })
+
+  test('later work on an erased debit stores no text about its customer', async () => {
+    const { reference } = debits.completed
+    const path = pathOf('request-reversal', { reference })
+    const body = { reason: 'CanaryLaterRequestZq' }
+    await service.send('POST', path, { credential: TOKEN, body })
+    bank.conducts.push('reject')
+    await call('debit', 'reverse', { reference, reason: 'CanaryLaterReasonZq' })
+    await eventually(async () => {
+      expect((await service.show(reference)).refund.status).toBe('failed')
     })
-    expect(codeOf(other)).toBe('409/3003')
+    await call('exception', 'refund', { reference, reason: 'CanaryLaterRetryZq' })
+    await receiver.events(reference, 1)
+    const isRecord = /^(?:CHANGES|JOURNAL)/
+    const later = (await items()).filter(({ pk }) => !isRecord.test(String(pk)))
+    expect(JSON.stringify(later)).not.toMatch(/Canary(?:Later|Response)|No such account/)
   })
 
   test('the record of an erasure names the customer by the keyed hash alone', async () => {

@@ -17,13 +17,13 @@ const { facts } = pendingDebit({})
 const storeReports = async (): Promise<void> => {
   const { reference, provider, amount } = facts
   for (let n = 0; n < COUNT; n += 1) {
-    const exception = openException({
+    const opened: Parameters<typeof openException>[0] = {
       ...{ reference, provider, amount, bank: facts.bank.identifier, kind: 'refused_report' },
       ...{ at: inSeconds(n), by: 'bank:GCB', requestId: `request-${n}`, status: 'pending' },
       ...{ code: 1007, details: undefined, request: undefined },
       report: JSON.stringify({ status: 'completed', metadata: { text: 'x'.repeat(64_000), n } }),
-    })
-    await putException(exception)
+    }
+    await putException(openException(opened, undefined))
   }
 }
 

@@ -1,16 +1,14 @@
 import { withoutErased } from '../personal-data.ts'
 import { DAY_SECONDS, secondsAfter } from '../time.ts'
 import { type Changes, type Debit, stateAt } from './debit.ts'
-import type { ReportException } from './exception.ts'
+import { isOwnMessage, type ReportException } from './exception.ts'
 import { isOpen, lifecycle } from './lifecycle.ts'
 import { type Refund, refundStatuses } from './refund.ts'
 
 /** The erasure of a customer from debits (docs/compliance.md#personal-data). */
 
-/** Messages of the service itself name nobody, and prompts are counted by them. */
-const isOwnMessage = (by: string): boolean => by.startsWith('job:')
-
-const eraseChanges = (changes: Changes, by: string): Changes => ({
+/** Prompts are counted by the messages of the service. */
+export const eraseChanges = (changes: Changes, by: string): Changes => ({
   ...withoutErased('changes', changes),
   ...(isOwnMessage(by) && changes.errorMessage !== undefined
     ? { errorMessage: changes.errorMessage }

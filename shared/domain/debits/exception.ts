@@ -119,7 +119,7 @@ export type ReportException = {
   details?: Details
   /**
    * The original body, at most 64 KiB: text, or `base64:` and base64 if it is not UTF-8. For a failed
-   * refund: the failure. For a request: its reason. Null after an erasure.
+   * refund: the failure. For a request: its reason. After an erasure its outcome alone, or null.
    */
   report: string | null
   /** Of a request: what the provider asks for, and the last day for a decision. */
@@ -189,12 +189,24 @@ export const contradicted = () =>
 export const blocksRefund = ({ kind, resolvedAt }: ReportException): boolean =>
   resolvedAt === undefined && rowOf(kind)?.blocksRefund === true
 
-/** An exception that is open. */
+/** Messages of the service itself name nobody. */
+export const isOwnMessage = (by: string): boolean => by.startsWith('job:')
+
+type NewException = Complete<Omit<ReportException, keyof Resolution | 'isAccepted'>> & {
+  kind: ExceptionKind
+  report: string
+}
+
+/** Returns an open exception: without new text about a customer who was erased from the debit. */
 export const openException = (
-  exception: Complete<Omit<ReportException, keyof Resolution | 'isAccepted'>> & {
-    kind: ExceptionKind
-  },
-): ReportException => defined(exception)
+  { report, details, ...exception }: NewException,
+  erasedAt: Date | undefined,
+): ReportException =>
+  defined(
+    erasedAt && !isOwnMessage(exception.by)
+      ? { ...exception, report: outcomeIn(report) }
+      : { ...exception, report, details },
+  )
 
 export const opensRefund = (
   exception: ReportException,

@@ -110,7 +110,7 @@ export const newRefund = (
     debitBankReference: bankReference ?? debitBankReference ?? null,
     accountNumber,
     origin,
-    reason,
+    reason: debit.erasedAt ? null : reason,
     status: 'pending',
     createdAt: at,
     processedAt: null,

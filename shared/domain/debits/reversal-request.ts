@@ -49,18 +49,19 @@ type Asked = { kind: RequestKind; reason: string; cause: Cause; holidays: Holida
 
 /** The exception of a new request. */
 export const openRequest = (
-  { facts, status }: Debit,
+  { facts, status, erasedAt }: Debit,
   { kind, reason, cause, holidays }: Asked,
 ): RequestException => {
   const { reference, provider, bank, amount } = facts
   const { at, by, requestId } = cause
   const request = { kind, respondBy: respondBy(at, holidays) }
-  const exception = openException({
+  const opened = {
     kind: 'reversal_request',
     ...{ reference, provider, bank: bank.identifier, amount, status },
     ...{ at, by, requestId, report: reason, request },
     ...{ code: undefined, details: undefined },
-  })
+  } as const
+  const exception = openException(opened, erasedAt)
   return { ...exception, request }
 }
 

@@ -27,6 +27,10 @@ export const eraseAttempt = <A extends Pick<Attempt, 'responseBody'>>(attempt: A
   responseBody: null,
 })
 
+/** Removes the response of an attempt that is not recorded yet. */
+export const withoutBody = (outcome: Outcome): Outcome =>
+  outcome.kind === 'answered' ? { ...outcome, body: null } : outcome
+
 /** Causes without a response, and two kinds of unsuccessful responses, each with its group in the log. */
 export const errorClasses = {
   connect_timeout: 'timeout',
@@ -47,7 +51,7 @@ export type FailureReason = (typeof failureReasons)[number]
 
 /** The outcome of one attempt. `retryAfterSeconds` is from the receiver's Retry-After. */
 export type Outcome =
-  | { kind: 'answered'; code: number; body: string; retryAfterSeconds?: number }
+  | { kind: 'answered'; code: number; body: string | null; retryAfterSeconds?: number }
   | { kind: 'unreached'; cause: Exclude<FailureCause, 'status' | 'redirect'> }
 
 export const retriableCodes = [408, 429, 500, 502, 503, 504]
@@ -96,7 +100,7 @@ export const attemptOf = (number: number, outcome: Outcome, timing: AttemptTimin
     number,
     ...timing,
     responseCode: answered ? outcome.code : null,
-    responseBody: answered ? escaped(outcome.body) : null,
+    responseBody: answered && outcome.body !== null ? escaped(outcome.body) : null,
     cause: causeOf(outcome),
   }
 }

@@ -61,6 +61,8 @@ export type ProviderEvent = EventKey & {
   provider: ProviderId
   type: EventName
   at: Date
+  /** The customer of its debit was erased. */
+  isErased: boolean
   payload: (variant: PayloadVariant) => { event: string; event_id: string }
 }
 

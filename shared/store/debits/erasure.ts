@@ -1,6 +1,6 @@
-import type { Debit } from '../../domain/debits/debit.ts'
+import type { Debit, Facts } from '../../domain/debits/debit.ts'
 import { eraseDebit, eraseRefund } from '../../domain/debits/erasure.ts'
-import type { ReportException } from '../../domain/debits/exception.ts'
+import { outcomeIn, type ReportException } from '../../domain/debits/exception.ts'
 import type { Refund } from '../../domain/debits/refund.ts'
 import type { Reference } from '../../domain/ids.ts'
 import { erasedFields } from '../../domain/personal-data.ts'
@@ -59,12 +59,26 @@ const eraseResponses = async (item: db.Item): Promise<boolean> => {
     : replaceMember(item, String(name), eraseAttempt(attempt as Response))
 }
 
+/** The outcome in a bank's report stays, so that a repeat of it is resolved too. */
 const eraseException = (exception: ReportException): Promise<boolean> => {
   const names = erasedFields('exception')
+  const outcome = outcomeIn(exception.report ?? '')
+  const removed = names.filter((name) => outcome === null || name !== 'report')
+  const kept = outcome === null ? '' : 'SET #report = :outcome '
   return db.updateIf(keys.exception(exception), {
-    UpdateExpression: `REMOVE ${names.map((_, index) => `#${index}`).join(', ')}`,
+    UpdateExpression: `${kept}REMOVE ${removed.map((name) => `#${name}`).join(', ')}`,
     ConditionExpression: 'attribute_exists(resolvedAt)',
-    ExpressionAttributeNames: Object.fromEntries(names.map((name, index) => [`#${index}`, name])),
+    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+    ...(outcome !== null && { ExpressionAttributeValues: { ':outcome': outcome } }),
+  })
+}
+
+/** The hash of a request names its customer to whoever tries all numbers. A repeat of it is refused from then on. */
+const eraseClaim = async ({ provider, partnerReference }: Facts): Promise<void> => {
+  await db.updateIf(keys.partnerReference(provider, partnerReference), {
+    UpdateExpression: 'REMOVE #request',
+    ConditionExpression: 'attribute_exists(#request)',
+    ExpressionAttributeNames: { '#request': 'request' },
   })
 }
 
@@ -100,6 +114,7 @@ export const eraseWholeDebit = async (
     ...exceptions.map((exception) => eraseException(exception)),
   ]
   if ((await Promise.all(parts)).includes(false)) return false
+  await eraseClaim(debit.facts)
   const replaced = refund ? [refundReplacement(refund, eraseRefund(refund))] : []
   return transact([debitErasure(debit, at), ...replaced], runtime)
 }
