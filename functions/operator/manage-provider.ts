@@ -111,10 +111,17 @@ const rotated = async (
   return { ...provider, requestSigning: replaced(current, rotation) }
 }
 
-const fields = (provider: PaidProvider, now: Date) => {
+/** Numbers with the same last digits differ in the record too. */
+const maskedAfter = (number: string, previous: string | undefined): string => {
+  const [masked, before] = [maskAccount(number), previous && maskAccount(previous)]
+  return number !== previous && masked === before ? `${masked} (another number)` : masked
+}
+
+const fields = (provider: PaidProvider, now: Date, previous?: PaidProvider) => {
   const { id, signs_requests, settlement_account: account, ...others } = view(provider, now)
-  const masked = account && { ...account, account_number: maskAccount(account.account_number) }
-  return { ...others, settlement_account: masked }
+  const before = previous?.settlementAccount?.accountNumber
+  const account_number = account && maskedAfter(account.account_number, before)
+  return { ...others, settlement_account: account && { ...account, account_number } }
 }
 
 const changeRecord =
@@ -124,7 +131,7 @@ const changeRecord =
     return changeWrites(
       { ...author, target: id, provider: id },
       previous && { ...fields(previous, now()), request_secret: secret.previous },
-      { ...fields(next, now()), request_secret: secret.next },
+      { ...fields(next, now(), previous), request_secret: secret.next },
     )
   }
 

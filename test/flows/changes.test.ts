@@ -85,6 +85,19 @@ test('the list shows the last digits of a settlement account and only the fact t
   expect(JSON.stringify(await changes())).not.toMatch(/rs_a_secret|6666666666/)
 })
 
+test('a settlement account with the same last digits as the one before has a record', async () => {
+  await createProvider(service, 'repaid')
+  await operate('provider', 'update', { provider: 'repaid', ...GCB })
+  const other = { ...GCB, 'settlement-account': '7776666' }
+  await operate('provider', 'update', { provider: 'repaid', ...other })
+  expect((await service.changeOf('repaid')).changed).toMatchObject({
+    settlement_account: {
+      from: { account_number: '*********6666' },
+      to: { account_number: '*********6666 (another number)' },
+    },
+  })
+})
+
 test('the list filters by provider or bank, newest first, up to a limit', async () => {
   await createProvider(service, 'owner')
   await operate('limit', 'set', { provider: 'owner', 'daily-limit': '100.00' })
