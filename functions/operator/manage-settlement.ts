@@ -119,16 +119,16 @@ export const manageSettlement = operatorHandler(settlement, {
   },
   complete: {
     run: async ({ batch, reason, ...payout }, author, runtime) => {
-      const { 'bank-reference': bankReference, amount } = payout
+      const { 'bank-reference': bankReference, ...paid } = payout
       const recordChange = (previous: Batch, { status }: Batch) =>
         changeWrites(
           recordingOf(previous, author),
           { status: previous.status },
           { status, bank_reference: bankReference, reason },
         )
-      return viewOf(await completeBatch(batch, { bankReference, amount }, recordChange, runtime))
+      return viewOf(await completeBatch(batch, { bankReference, ...paid }, recordChange, runtime))
     },
-    check: ({ batch, amount }, { at }) => findRecordable(batch, amount, at),
+    check: ({ batch, ...paid }, { at }) => findRecordable(batch, paid, at),
   },
   retry: {
     run: async ({ batch, ...options }, author, runtime) => {

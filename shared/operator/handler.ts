@@ -122,15 +122,25 @@ const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Run
     return typeof action === 'function' ? { run: action } : (action ?? {})
   }
 
+  const isRequest = async (call: OperatorCall, author: Author): Promise<boolean> => {
+    const verb = Object.hasOwn(noun.verbs, call.verb) ? noun.verbs[call.verb] : undefined
+    if (!environment.requiresApprovals || !verb) return false
+    return needsApproval(verb, call.options ?? {}, async () => {
+      const parsed = parseCall(noun, call)
+      // A malformed call is refused anyway.
+      if (parsed instanceof Refusal) return false
+      return (await actionOf(call.verb).needsApproval?.(parsed.options, author)) !== false
+    })
+  }
+
   const perform = async (call: OperatorCall, author: Author): Promise<unknown> => {
     const parsed = parseCall(noun, call)
     if (parsed instanceof Refusal) return parsed
-    const { run, needsApproval: isInState } = actionOf(call.verb)
-    const checkApproval: ApprovalCheck = async () => {
-      const isExempt = !environment.requiresApprovals || author.approval !== undefined
-      if (isExempt || !(await isInState?.(parsed.options, author))) return undefined
-      return new Refusal(1409, { details: 'another operator made a change at once: call again' })
-    }
+    const checkApproval: ApprovalCheck = async () =>
+      author.approval === undefined && (await isRequest(call, author))
+        ? new Refusal(1409, { details: 'another operator made a change at once: call again' })
+        : undefined
+    const { run } = actionOf(call.verb)
     const result = await run?.(parsed.options, author, runtime, checkApproval)
     const verb = noun.verbs[call.verb]
     if (verb?.effect === 'reads' && verb.shows === 'customers' && !(result instanceof Refusal)) {
@@ -151,17 +161,6 @@ const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Run
     const scope = await actionOf(call.verb).scope?.(parsed.options, author, runtime)
     if (scope instanceof Refusal) return scope
     return requestApproval(noun, call, { ...author, scope }, runtime)
-  }
-
-  const isRequest = async (call: OperatorCall, author: Author): Promise<boolean> => {
-    const verb = Object.hasOwn(noun.verbs, call.verb) ? noun.verbs[call.verb] : undefined
-    if (!environment.requiresApprovals || !verb) return false
-    return needsApproval(verb, call.options ?? {}, async () => {
-      const parsed = parseCall(noun, call)
-      // A malformed call is refused anyway.
-      if (parsed instanceof Refusal) return false
-      return (await actionOf(call.verb).needsApproval?.(parsed.options, author)) !== false
-    })
   }
 
   const runGranted = async (approval: string, author: Author, until: Date): Promise<unknown> => {

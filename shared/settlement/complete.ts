@@ -1,5 +1,7 @@
+import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { formatAmount, type Pesewas, pesewas } from '../domain/money.ts'
+import type { SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
 import { beginPayment, endPayment } from '../domain/settlement/payment.ts'
@@ -12,8 +14,10 @@ import { listOffsettable, notPayable, replaceTogether } from './pay.ts'
 
 type PaidPayout = {
   bankReference: string
-  /** The amount that the bank paid. Absent: that of a payout that it rejected, else what is due. */
+  /** The amount that the bank paid. Absent: that of the payout that was sent. */
   amount?: Pesewas | undefined
+  /** The bank that paid a rejected payout, if its provider has an account at another one by now. */
+  bank?: BankIdentifier | undefined
 }
 
 /**
@@ -25,13 +29,13 @@ type PaidPayout = {
  */
 export const completeBatch = async (
   id: BatchId,
-  { bankReference, amount }: PaidPayout,
+  { bankReference, ...paid }: PaidPayout,
   recordChange: (previous: Batch, next: Batch) => readonly Write[],
   runtime: Runtime,
 ): Promise<Batch | Refusal> => {
   for (;;) {
     const at = runtime.now()
-    const payable = await findRecordable(id, amount, at)
+    const payable = await findRecordable(id, paid, at)
     if (payable instanceof Refusal) return payable
     const { batch, begun, generation } = payable
     const outcome = { bankReference, at, generation }
@@ -47,29 +51,34 @@ export const completeBatch = async (
  * Returns a batch that an operator can record as paid, with its payment begun.
  * @returns the refusals of {@link completeBatch}
  */
-export const findRecordable = async (id: BatchId, amount: Pesewas | undefined, at: Date) => {
+export const findRecordable = async (
+  id: BatchId,
+  { amount, bank }: Omit<PaidPayout, 'bankReference'>,
+  at: Date,
+) => {
   const batch = await findBatch(id)
   if (!batch) return new Refusal(5404)
   if (payoutOf(batch) === 'none') return new Refusal(5005)
   const generation = (await findRestore())?.generation
   const isBegun = payoutOf(batch) === 'resumes'
-  const begun = isBegun ? await resume(batch) : await begin(batch, { at, generation })
+  const begun = isBegun ? await resume(batch) : await begin(batch, { at, bank, generation })
   if (begun instanceof Refusal) return begun
   return refusalOfAmount(batch, begun.batch, amount) ?? { batch, begun, generation }
 }
 
 /**
- * Refuses to record what the bank has not paid: since it rejected a payout, other batches may have taken its
- * offsets.
+ * Refuses to record what the bank has not paid: until the call is granted, other batches may take the offsets
+ * of a payout that was not sent, or that the bank rejected.
  */
 const refusalOfAmount = (
-  batch: Batch,
+  { paid: sent }: Batch,
   { paid }: Batch,
-  amount = payoutOf(batch) === 'retries' ? batch.paid : paid,
+  amount = sent,
 ): Refusal | undefined => {
-  if (amount === paid) return undefined
-  const [recorded, due] = [amount, paid].map((one) => formatAmount(one ?? pesewas(0)))
-  return notPayable(`${due} is due, not ${recorded}: --amount ${due} records that the bank paid it`)
+  if (amount !== null && amount === paid) return undefined
+  const due = formatAmount(paid ?? pesewas(0))
+  const other = amount === null ? '' : `, not ${formatAmount(amount)}`
+  return notPayable(`${due} is due${other}: --amount ${due} records that the bank paid it`)
 }
 
 /** A batch whose payment has begun, the batches that it offsets, and these as they are stored. */
@@ -80,14 +89,35 @@ const resume = async (batch: Batch): Promise<Begun> => {
   return { batch, others, previous: others }
 }
 
+/** A rejected payout that was paid reached its own account, or was repeated by hand to the new one. */
+const findPaidAccount = async (
+  { provider, paidTo }: Batch,
+  bank: BankIdentifier | undefined,
+): Promise<SettlementAccount | Refusal> => {
+  const { settlementAccount } = await findPayee(provider)
+  const accounts = [paidTo, settlementAccount].filter((one) => one !== null && one !== undefined)
+  const account = accounts.find((one) => bank === undefined || one.bank === bank)
+  const [sent, current] = accounts
+  if (sent && current && sent.bank !== current.bank && !bank) {
+    return notPayable(
+      `the account moved from ${sent.bank} to ${current.bank}: --bank names the one that paid`,
+    )
+  }
+  return (
+    account ?? notPayable(bank ? `no account at ${bank}` : 'the provider has no settlement account')
+  )
+}
+
+type Beginning = { at: Date; bank: BankIdentifier | undefined; generation: number | undefined }
+
 const begin = async (
   batch: Batch,
-  { at, generation }: { at: Date; generation: number | undefined },
+  { at, bank, generation }: Beginning,
 ): Promise<Begun | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
   if (batch.totals.net <= 0) return notPayable('the net is not positive: it has no payout')
-  const { settlementAccount: account } = await findPayee(batch.provider)
-  if (!account) return notPayable('the provider has no settlement account')
+  const account = await findPaidAccount(batch, bank)
+  if (account instanceof Refusal) return account
   const previous = await listOffsettable(batch)
   const begun = beginPayment(batch, { belowZero: previous, account, at, generation })
   return payoutOf(begun.batch) === 'none'

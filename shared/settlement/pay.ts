@@ -77,17 +77,25 @@ export const payBatch = async (
 /** With the table's generation at the payout. Undefined: 1. */
 type PayoutDeps = PaymentDeps & { generation: number | undefined }
 
+type Retry = { previous: Batch; alongside: readonly Write[] }
+
 /** 100 writes per transaction, less the batch, the cash, the record of a change and the mark of its approval. */
 const OFFSETS_MAX = 96
 
-const begin = async (batch: Batch, deps: PayoutDeps, options: PayoutOptions) => {
+/** @param retry the failed batch that the payout repeats, and the record of the operator's change */
+const begin = async (
+  batch: Batch,
+  deps: PayoutDeps,
+  options: PayoutOptions,
+  { previous, alongside }: Retry = { previous: batch, alongside: [] },
+) => {
   const { runtime, generation } = deps
   const account = await payeeOf(batch, runtime.now(), options)
   if (account instanceof Refusal) return account
   const belowZero = await listOffsettable(batch)
   const begun = beginPayment(batch, { belowZero, account, at: runtime.now(), generation })
-  const isCovered = environment.payoutsWaitForFunding
-  const written = await replaceTogether(batch, belowZero, begun, { isCovered }, runtime)
+  const writing = { isCovered: environment.payoutsWaitForFunding, alongside }
+  const written = await replaceTogether(previous, belowZero, begun, writing, runtime)
   if (written.kind !== 'written') {
     return written.kind === 'changed' ? payBatch(batch.id, deps, options) : notCovered(begun.batch)
   }
@@ -214,16 +222,12 @@ export const retryBatch = async (
   const [batch, restore] = await Promise.all([findFailedBatch(id), findRestore()])
   if (batch instanceof Refusal) return batch
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
-  // A refused retry leaves the batch failed.
-  const account = await payeeOf(batch, deps.runtime.now(), options)
-  if (account instanceof Refusal) return account
   if (await isPaidDespiteRejection(batch, deps)) {
     return notPayable('its bank has paid the rejected payout: settlement complete records it')
   }
   const retried = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
-  const alongside = recordChange(batch)
-  await batches.replaceBatches([{ previous: batch, next: retried }], { alongside }, deps.runtime)
-  return payBatch(id, deps, options)
+  const retry = { previous: batch, alongside: recordChange(batch) }
+  return begin(retried, { ...deps, generation: restore?.generation }, options, retry)
 }
 
 /** Returns a failed batch, the only kind that can be retried. */

@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest'
+import { expect } from 'vitest'
 import { nightAfter } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
 import { type Shown, testInProcess, useService } from '../support/running-service.ts'
@@ -74,8 +74,9 @@ const races: Record<string, (id: string) => Promise<Race>> = {
   },
 }
 
-describe('two operators at once', () => {
-  testInProcess.each(Object.entries(races))('%s', async (_name, prepare) => {
+testInProcess.each(Object.entries(races))(
+  'a change of one operator during a call of another avoids no approval: %s',
+  async (_name, prepare) => {
     const avoided: number[] = []
     for (let before = 0; before < 100; before += 1) {
       const { first, second, isAvoided } = await prepare(String(before))
@@ -85,5 +86,5 @@ describe('two operators at once', () => {
       expect(before).toBeLessThan(99)
     }
     expect(avoided).toEqual([])
-  })
-})
+  },
+)

@@ -141,7 +141,10 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
   'provider create': () => ({ provider: 'paid', name: 'Paid', ...settlementAccount('1041008009') }),
   'provider enable': withHeldPayout,
   'provider update': () => ({ provider: 'other', ...settlementAccount('1041008002') }),
-  'settlement complete': async () => ({ batch: await batch('other'), ...evidence }),
+  'settlement complete': async () => {
+    const { id, net } = await call('settlement', 'show', { batch: await batch('other') })
+    return { batch: id, ...evidence, amount: net }
+  },
   'settlement process': async () => ({ batch: await batch('demo') }),
   'settlement retry': async () => ({ batch: await rejected() }),
   'webhook set': async () => ({ ...(await hooked('re-pointed')), url: hook('second') }),

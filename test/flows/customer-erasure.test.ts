@@ -233,7 +233,7 @@ describe('customer erase', () => {
     expect(shown.map(({ resolved_at }: Shown) => resolved_at)).not.toContain(null)
   })
 
-  test('later work on an erased debit stores no text about its customer', async () => {
+  test('the later work on an erased debit stores no text about its customer', async () => {
     const { reference } = debits.completed
     const path = pathOf('request-reversal', { reference })
     const body = { reason: 'CanaryLaterRequestZq' }

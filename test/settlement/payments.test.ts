@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { processBatch } from '../../functions/jobs/process-batch.ts'
 import { manageProvider } from '../../functions/operator/manage-provider.ts'
+import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
 import { type Pesewas, pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Batch, noTotals } from '../../shared/domain/settlement/batch.ts'
-import { completeBatch } from '../../shared/settlement/complete.ts'
+import { completeBatch, findRecordable } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { noWrites } from '../../shared/store/settings.ts'
@@ -86,7 +87,7 @@ const owe = async (count: number): Promise<void> => {
 const pay = async ({ id }: Batch) => granted(await payBatch(id, deps()))
 const retry = async ({ id }: Batch) => granted(await retryBatch(id, noWrites, deps()))
 const reload = async ({ id }: Pick<Batch, 'id'>): Promise<Batch> => (await findBatch(id)) as Batch
-type Payout = { bankReference: string; amount?: Pesewas }
+type Payout = { bankReference: string; amount?: Pesewas; bank?: BankIdentifier }
 /** Records a payout that an operator knows of. */
 const complete = ({ id }: Batch, payout: Partial<Payout> = {}, alongside = noWrites) =>
   completeBatch(id, { bankReference: 'B-1', ...payout }, alongside, deps().runtime)
@@ -214,6 +215,28 @@ test('a rejected payout is recorded only with the amount that is due since other
   expect(granted(await record(150_00))).toMatchObject({ status: 'completed', paid: 150_00 })
 })
 
+test('a rejected payout that was paid is recorded at its own bank, or at that of the account since', async () => {
+  const batch = await batchOf(100_00)
+  bank.behaviours.push('reject')
+  await pay(batch)
+  const eco = 'ECO' as BankIdentifier
+  const settlementAccount = { bank: eco, accountNumber: '2441007001', accountName: 'Payee Ltd' }
+  await updateProvider(provider, { settlementAccount })
+  const details = 'the account moved from GCB to ECO: --bank names the one that paid'
+  expect(refused(await complete(batch))).toEqual({ code: '400/5001', details })
+  const cal = 'CAL' as BankIdentifier
+  expect(refused(await complete(batch, { bank: cal })).details).toBe('no account at CAL')
+  const [sent, current] = await Promise.all(
+    [gcb.identifier, eco].map((one) => findRecordable(batch.id, { bank: one }, new Date())),
+  )
+  expect([sent, current].map((one) => granted(one)?.begun.batch.paidTo?.bank)).toEqual([
+    'GCB',
+    'ECO',
+  ])
+  await updateProvider(provider, { settlementAccount: undefined })
+  expect(granted(await complete(batch)).paidTo?.bank).toBe('GCB')
+})
+
 test('a payout in progress that an operator records keeps its amount and its offsets', async () => {
   await belowZero(100_00)
   const { facts } = await completedDebit(provider, 120_00, at('09:00:00', 2))
@@ -233,9 +256,9 @@ test('an operator with an approval records a payout that offsets as many batches
   // The record of the change, and the mark of the approval.
   const alongside = () =>
     [1, 2].map((n) => putWrite({ pk: `CHANGE#${n}`, sk: 'CHANGE', entity: 'change' }, isNew))
-  const completed = granted(await complete(payable, {}, alongside))
-  expect(completed.offsets.length).toBeGreaterThan(90)
-  expect(completed.paid).toBe(500_00 - 100 * completed.offsets.length)
+  const amount = pesewas(500_00 - 96_00)
+  const completed = granted(await complete(payable, { amount }, alongside))
+  expect([completed.offsets.length, completed.paid]).toEqual([96, amount])
   const ended = { status: 'completed', outstanding: 0, offsetBy: payable.id }
   for (const { batch: id } of completed.offsets) expect(await reload({ id })).toMatchObject(ended)
 })
@@ -294,6 +317,20 @@ describe('payouts that wait for funding', () => {
     expect(await tryToPay(batch)).toEqual(['completed', 0])
   })
 
+  test('a retry that the cash does not cover leaves the batch failed, and its change is not recorded', async () => {
+    const batch = await batchOf(100_00)
+    await remit(100_00)
+    bank.behaviours.push('reject')
+    expect(await tryToPay(batch)).toEqual(['failed', 100_00])
+    await ofOther(90_00).then(tryToPay)
+    const record = () => [putWrite({ pk: 'CHANGE#1', sk: 'CHANGE', entity: 'change' }, isNew)]
+    const retried = async () => outcomeOf(await retryBatch(batch.id, record, deps()))
+    expect(await retried()).toEqual(['400/5001', 10_00])
+    expect(await reload(batch)).toMatchObject({ status: 'failed', attempt: 1, uuid: batch.uuid })
+    await remit(90_00)
+    expect(await retried()).toEqual(['completed', 0])
+  })
+
   test('two concurrent payouts never spend the same cash, and two workers take it once', async () => {
     const batches = [await batchOf(100_00), await ofOther(90_00)]
     await remit(150_00)
@@ -309,7 +346,8 @@ describe('payouts that wait for funding', () => {
     await remit(100_00)
     bank.behaviours.push('pay later')
     expect(await tryToPay(begun)).toEqual(['processing', 0])
-    const record = async (batch: Batch) => outcomeOf(await complete(batch))
+    const record = async (batch: Batch) =>
+      outcomeOf(await complete(batch, { amount: pesewas(batch.totals?.net ?? 0) }))
     expect(await record(begun)).toEqual(['completed', 0])
     expect(await record(unsent)).toEqual(['completed', -90_00])
   })

@@ -84,7 +84,8 @@ export const settlement = {
       options: o.options({
         batch,
         'bank-reference': o.option('TEXT', 'the bank’s reference of the payout', BankReference),
-        amount: o.optional('AMOUNT', 'the amount that the bank paid, such as 5000.00', o.money),
+        amount: o.optional('AMOUNT', 'the amount that the bank paid, if none was sent', o.money),
+        bank: v.optional(o.bank),
         reason: o.reason('reason and source'),
       }),
     },
