@@ -47,22 +47,31 @@ const notNext = (highest: number): Refusal =>
     ],
   })
 
-/**
- * Reserves the generation in the bucket first, so that no generation is used twice. Accepts the next one,
- * because there are nine in all, or the highest again while the table has its record or never had it.
- */
-const begin = async (generation: number, author: Author, runtime: Runtime) => {
+/** The bucket of another Region may lack the latest generation, and a restored table does. */
+const readHighest = async () => {
   const [reserved, stored] = await Promise.all([readGeneration(), findRestore()])
   const inTable = stored?.generation ?? 1
-  const highest = Math.max(reserved.generation, inTable)
+  return { reserved, stored, inTable, highest: Math.max(reserved.generation, inTable) }
+}
+
+/** After a release a repeat would hold nothing. */
+const isRepeatable = ({ releasedAt, released }: Restore): boolean =>
+  releasedAt === null && released.length === 0
+
+/**
+ * Reserves the generation in the bucket first, so that no generation is used twice. Accepts the next one,
+ * because there are nine in all, or the highest again until a release, also if the table never had it.
+ */
+const begin = async (generation: number, author: Author, runtime: Runtime) => {
+  const { reserved, inTable, highest } = await readHighest()
   const isInterrupted = generation === reserved.generation && !reserved.isInTable
   if (generation === highest + 1) await writeGeneration({ generation, isInTable: false })
   else if (generation !== highest || !(generation === inTable || isInterrupted)) {
     return notNext(highest)
   }
   const nextOf = (previous: Restore | undefined) => {
-    if (previous?.generation === generation) return previous
-    if (previous && previous.generation > generation) return notNext(previous.generation)
+    if (previous?.generation === generation && isRepeatable(previous)) return previous
+    if (previous && previous.generation >= generation) return notNext(previous.generation)
     const { at: begunAt, by } = author
     return { generation, begunAt, by, released: [], releasedAt: null }
   }
@@ -102,10 +111,10 @@ export const manageRestore = operatorHandler(noun, {
     unlessRefused(await begin(generation, author, runtime), view),
   release: async ({ provider }, author, runtime) =>
     unlessRefused(await release(provider, author, runtime), view),
-  show: async () => ({
-    ...(await view(await findRestore())),
-    highest_generation: (await readGeneration()).generation,
-  }),
+  show: async () => {
+    const { stored, highest } = await readHighest()
+    return { ...(await view(stored)), highest_generation: highest }
+  },
 })
 
 export const handler = manageRestore(real)

@@ -62,6 +62,7 @@ test('the generation before any restore is 1, and no provider is held', async ()
 })
 
 const NEXT = '--generation: must be 3: the highest so far is 2'
+const NEXT_AFTER_4 = '--generation: must be 5: the highest so far is 4'
 
 test('a restore holds every provider, is recorded as a change, and its repetition changes nothing', async () => {
   const begun = await begin('2')
@@ -159,7 +160,6 @@ testInProcess('a restore that ends between the bucket and the table is begun aga
 })
 
 test('a restore can be retried when a step failed, and repairs the number in the bucket', async () => {
-  const next = '--generation: must be 5: the highest so far is 4'
   // Before the write to the table, and after it.
   for (const _ of [1, 2]) {
     await writeGeneration({ generation: 4, isInTable: false })
@@ -167,7 +167,8 @@ test('a restore can be retried when a step failed, and repairs the number in the
   }
   expect(await readGeneration()).toEqual({ generation: 4, isInTable: true })
   await writeGeneration({ generation: 1, isInTable: true })
-  expect(await refusal('3')).toBe(next)
+  expect(await service.call('restore', 'show')).toMatchObject({ highest_generation: 4 })
+  expect(await refusal('3')).toBe(NEXT_AFTER_4)
   await begin('4')
   expect(await readGeneration()).toEqual({ generation: 4, isInTable: true })
 })
@@ -177,6 +178,7 @@ test('the verb `restore release` releases one provider, whose batch is then paid
   expect(released.released).toEqual([payee.id])
   expect(released.held).not.toContain(payee.id)
   expect(released.held).toContain(provider.id)
+  expect(await refusal('4')).toBe(NEXT_AFTER_4)
   expect(await release({ provider: payee.id })).toEqual(released)
   const second = await release({ provider: provider.id })
   expect(second.released).toEqual([payee.id, provider.id])
@@ -194,6 +196,13 @@ test('the verb `restore release` releases one provider, whose batch is then paid
   expect(await release()).toEqual(all)
   const changed = { released_at: { from: null } }
   expect(await service.changeOf('generation 4')).toMatchObject({ verb: 'release', changed })
+})
+
+test('a released restore cannot be begun again, also where the bucket knows an earlier generation only', async () => {
+  for (const generation of [1, 3, 4]) {
+    await writeGeneration({ generation, isInTable: true })
+    expect(await refusal('4')).toBe(NEXT_AFTER_4)
+  }
 })
 
 testInProcess.each([
