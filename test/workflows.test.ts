@@ -104,7 +104,8 @@ test('a stage is deployed in its environment from the bytes of the release, and 
       /^gh release download .*\ngh attestation verify release\/stages\.tar\.gz /,
     ),
     'npx cdk deploy --app "stages/$STAGE" --all --require-approval never',
-    'npm run smoke -- --stage "$STAGE"',
+    // commands/installed needs the Node that such a script installs.
+    'node commands/smoke.ts --stage "$STAGE"',
   ])
 })
 
