@@ -1,6 +1,7 @@
 import type { AlarmedMetric } from '../../shared/metrics.ts'
+import { deadLetters } from '../../shared/queues/messages.ts'
 import { type AlarmRow, COUNTED, HIGHEST } from './alarm-row.ts'
-import { deadLetterQueues } from './jobs.ts'
+import { lostRecordsQueues, type QueueRow, queuesOf } from './jobs.ts'
 import { type OutcomeSettings, outcomeRows } from './outcome-alarms.ts'
 import { type PlatformSettings, platformRows } from './platform-alarms.ts'
 
@@ -211,23 +212,41 @@ const rows: AlarmRow[] = [
   },
 ]
 
-const deadLetterRows = (name: string): AlarmRow[] => [
+/** Alarms on a queue of failed messages; `remedy` empties it. */
+const failedRows = (
+  name: string,
+  look: AlarmRow['look'],
+  { meaning, remedy }: { meaning: string; remedy: string },
+): AlarmRow[] => [
   {
     name,
-    look: 'operator dead-letters list',
-    description: `Messages failed repeatedly: find "fault" in the consumer's log, fix the cause, then redrive ${name}`,
+    look,
+    description: `${meaning}: find "fault" in the consumer's log, fix the cause, then ${remedy}`,
     metric: (metrics) => metrics.queueCount(name, { statistic: 'Maximum', minutes: 1 }),
     threshold: 1,
   },
   {
     // SQS keeps messages for 14 days after the first send, which was up to four days earlier.
     name: `${name}-old`,
-    look: 'operator dead-letters list',
-    description: `Messages have been in ${name} for a week and expire in the next: redrive them now`,
+    look,
+    description: `Messages have been in ${name} for a week and expire in the next: ${remedy} now`,
     metric: (metrics) => metrics.queueAge(name, HIGHEST),
     threshold: 7 * DAY_SECONDS,
   },
 ]
+
+const deadLetterRows = ({ name }: QueueRow): AlarmRow[] =>
+  failedRows(deadLetters(name), 'operator dead-letters list', {
+    meaning: 'Messages failed repeatedly',
+    remedy: `run operator dead-letters redrive --queue ${name}`,
+  })
+
+/** Their positions in the stream cannot be redriven. */
+const lostRecordsRows = (name: string): AlarmRow[] =>
+  failedRows(name, 'problems', {
+    meaning: 'Records of the stream failed repeatedly',
+    remedy: `run operator debit repair and purge ${name}`,
+  })
 
 /** Returns the alarms of a stage, except those of its rollouts. */
 export const alarmRows = (stage: OutcomeSettings & PlatformSettings): AlarmRow[] => [
@@ -235,5 +254,6 @@ export const alarmRows = (stage: OutcomeSettings & PlatformSettings): AlarmRow[]
   ...rows,
   ...platformRows(stage),
   ...reportedRows,
-  ...deadLetterQueues(stage).flatMap(deadLetterRows),
+  ...queuesOf(stage).flatMap(deadLetterRows),
+  ...lostRecordsQueues(stage).flatMap(lostRecordsRows),
 ]

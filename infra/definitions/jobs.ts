@@ -201,10 +201,14 @@ export const queuesOf = (stage: StageBanks) => jobsOf(stage).flatMap(queuesOfJob
 /** Returns the name of the on-failure queue of a job that reads the stream. */
 export const lostRecords = (job: string): string => `${job}-lost-records`
 
+/** Returns the names of the on-failure queues of a stage. */
+export const lostRecordsQueues = (stage: StageBanks): string[] =>
+  jobsOf(stage)
+    .filter((name) => 'stream' in jobRow(name).from)
+    .map(lostRecords)
+
 /** Returns the names of all queues of a stage whose messages need an operator. */
 export const deadLetterQueues = (stage: StageBanks): string[] => [
   ...queuesOf(stage).map(({ name }) => deadLetters(name)),
-  ...jobsOf(stage)
-    .filter((name) => 'stream' in jobRow(name).from)
-    .map(lostRecords),
+  ...lostRecordsQueues(stage),
 ]

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { alarmRows } from '../../infra/definitions/alarms.ts'
 import { completeStage } from '../../infra/definitions/complete-stage.ts'
@@ -9,6 +10,7 @@ import { probeRow } from '../../infra/definitions/platform-alarms.ts'
 import { rollbackAlarms } from '../../infra/definitions/rollback-alarms.ts'
 import { savedQueries } from '../../infra/definitions/saved-queries.ts'
 import { type Domain, type Lake, stageNamed } from '../../infra/definitions/stages.ts'
+import { deadLetters as noun } from '../../shared/operator/nouns/operators.ts'
 import { deadLetters } from '../../shared/queues/messages.ts'
 import { propertiesOf, templatesOf } from '../support/templates.ts'
 
@@ -59,6 +61,21 @@ test.each(Object.entries(kinds))(
 test('the mail of each alarm has its meaning and an action', () => {
   const texts = definitions.map(({ description }) => description)
   expect(texts.filter((text) => !/^\S.*: \S/.test(text))).toEqual([])
+})
+
+test('the mail of a dead-letter queue has the call that moves its letters; that of lost records empties the queue', () => {
+  const actions = new Map(
+    definitions.map(({ name, description }) => [name, description.split(/, then |: /).at(-1)]),
+  )
+  for (const { name } of queuesOf(stage)) {
+    const call = `run operator dead-letters redrive --queue ${name}`
+    expect(actions.get(deadLetters(name))).toBe(call)
+    expect(actions.get(`${deadLetters(name)}-old`)).toBe(`${call} now`)
+    expect(v.is(noun.verbs.redrive.options, { queue: name })).toBe(true)
+  }
+  const purge = 'run operator debit repair and purge relay-lost-records'
+  expect(actions.get('relay-lost-records')).toBe(purge)
+  expect(actions.get('relay-lost-records-old')).toBe(`${purge} now`)
 })
 
 test('each saved query is a resource, and the page shows the path of a debit', () => {
