@@ -51,8 +51,9 @@ const call = async (): Promise<unknown> => {
 
 /** Reads `Name`, `Name.Name` and `Names[].Name`. */
 const select = (value: unknown, query: string): string => {
-  const [outer = '', inner] = query.split('.')
-  if (inner && !outer.endsWith('[]')) return select((value as never)[outer], inner)
+  const [outer = '', ...inner] = query.split('.')
+  if (inner.length > 0 && !outer.endsWith('[]'))
+    return select((value as never)[outer], inner.join('.'))
   const [, list, member = query] = /^(\w+)\[\]\.(\w+)$/.exec(query) ?? []
   const objects = (list ? (value as never)[list] : [value]) as Record<string, string>[]
   return objects.map((object) => object[member]).join('\t')

@@ -28,7 +28,10 @@ const restoring = () => {
     return {}
   }
   const calls: Record<string, (input: Input) => object> = {
-    'dynamodb.DescribeTable': ({ TableName }) => ({ Table: { TableArn: `arn of ${TableName}` } }),
+    // The stage has been restored before: its stack has the table of the time before.
+    'lambda.GetFunctionConfiguration': ({ FunctionName }) => ({
+      Environment: { Variables: { TABLE_NAME: `table-of-${FunctionName}` } },
+    }),
     'kms.DescribeKey': ({ KeyId }) => ({ KeyMetadata: { Arn: `arn-of-${KeyId}` } }),
     'dynamodb.RestoreTableToPointInTime': (input) => {
       status = 'CREATING'
@@ -63,10 +66,12 @@ test('the commands of a restore wait for the table and give it stream, protectio
     (command) => !operatorWords(command),
   )
   await runInShell({ address: address() }, commands)
-  const TableName = 'debit-collection-sandbox-restored'
+  // A second restore needs another name.
+  const TableName = expect.stringMatching(/^debit-collection-sandbox-restored-\d{8}T\d{4}$/)
   const [spec, expiry] = [tableDefinition.timeToLive, 'TimeToLiveSpecification']
   expect(aws.settings).toMatchObject({
     RestoreTableToPointInTime: {
+      SourceTableName: 'table-of-debit-collection-sandbox-relay',
       TargetTableName: TableName,
       SseSpecificationOverride: expect.stringContaining('KMSMasterKeyId=arn-of-AWS::KMS::Key'),
     },
