@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { tableDefinition } from '../../infra/definitions/table.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { received, useServer } from '../support/servers.ts'
 import { operatorWords } from './page.ts'
 import { runInShell, shellOf } from './shell.ts'
@@ -39,6 +40,10 @@ const restoring = () => {
       return {}
     },
     'dynamodb.Wait': wait,
+    'dynamodb.Query': (input) => {
+      settings.Query = input
+      return { Items: [] }
+    },
     'dynamodb.UpdateTable': (input) => change('UpdateTable', input, 'UPDATING'),
     'dynamodb.UpdateTimeToLive': (input) => change('UpdateTimeToLive', input, 'ACTIVE'),
     'dynamodb.UpdateContinuousBackups': (input) =>
@@ -61,7 +66,7 @@ const address = useServer(
   }),
 )
 
-test('the commands of a restore wait for the table and give it stream, protection, expiry and backups', async () => {
+test('the commands of a restore give the new table stream, protection, expiry and backups, and list what it lost', async () => {
   const commands = shellOf('restore.md#restore-the-table').filter(
     (command) => !operatorWords(command),
   )
@@ -84,5 +89,13 @@ test('the commands of a restore wait for the table and give it stream, protectio
       ...{ TableName },
       PointInTimeRecoverySpecification: 'PointInTimeRecoveryEnabled=true',
     },
+    // The old table has the changes that the restored one lacks.
+    Query: { TableName: 'table-of-debit-collection-sandbox-relay' },
   })
+  const change = keys.change(new Date('2026-11-21T09:59:00.001Z').toISOString())
+  const { ':pk': pk, ':since': since } = JSON.parse(
+    String(aws.settings.Query?.ExpressionAttributeValues),
+  )
+  expect(pk.S).toBe(change.pk)
+  expect(change.sk >= since.S).toBe(true)
 })
