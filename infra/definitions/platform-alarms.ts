@@ -155,10 +155,12 @@ const replicaRow = ({ region }: PassiveRegion): AlarmRow => ({
   name: 'replica-late',
   look: 'dashboard',
   description:
-    'The replica of the table is a minute behind: check the health of both Regions, and that the key of the passive one is enabled',
+    'The replica of the table is a minute behind or missing: check the health of both Regions, and that the key of the passive one is enabled; after a restore create the replica again',
   metric: (metrics) => metrics.replication(region, HIGHEST),
   threshold: REPLICA_MS,
   periods: 2,
+  // The sweep writes each minute; a restored table has no replica.
+  firesWithoutData: true,
 })
 
 /** A month before, so that a certificate that must be ordered is there in time. */

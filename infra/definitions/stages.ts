@@ -185,7 +185,16 @@ const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
 type StageContext = { paused?: unknown; canary?: unknown; passive?: unknown }
 
 const inPassiveRegion = (stage: Stage, waits: boolean): Stage => {
-  const { passive, domain, bankClientCertificate, network, lake, alarmsTo, ...others } = stage
+  const {
+    passive,
+    domain,
+    bankClientCertificate,
+    network,
+    lake,
+    alarmsTo,
+    restoredTable,
+    ...others
+  } = stage
   if (!passive) throw new InvalidStage(`Stage ${stage.name} has no passive Region`)
   const { region, settings, replica } = passive
   return {

@@ -100,7 +100,7 @@ const rows = [
     backup-missing              AWS/Backup NumberOfBackupJobsCompleted  Sum of 3600 s < 1     36  bad
     requests-blocked            AWS/WAFV2 BlockedRequests          Sum of 300 s >= 100        3   ok
     export-missing              AWS/States ExecutionsSucceeded     Sum of 3600 s < 1          36  bad
-    replica-late                AWS/DynamoDB ReplicationLatency    Maximum of 300 s >= 60000  2   ok
+    replica-late                AWS/DynamoDB ReplicationLatency    Maximum of 300 s >= 60000  2   bad
     domain-certificate-expires  AWS/CertificateManager DaysToExpiry  Minimum of 86400 s < 30  1   ok
   `),
   ...queuesOf(stage)

@@ -14,7 +14,8 @@ const passive = replicatedStage.passive as PassiveRegion
 const region = passive.region
 const replica = passive.replica as NonNullable<PassiveRegion['replica']>
 const active = templatesOf(stageIn(replicatedStage, {}))
-const waiting = templatesOf(stageIn(replicatedStage, { passive: 'true' }))
+const restoredTable = { name: 'restored', streamLabel: '2026-11-28T10:00:00.000' }
+const waiting = templatesOf(stageIn({ ...replicatedStage, restoredTable }, { passive: 'true' }))
 const afterFailover: Stage = { ...replicatedStage, passive: { ...passive, isActive: true } }
 const failedOver = templatesOf(stageIn(afterFailover, { passive: 'true' }))
 const left = templatesOf(stageIn(afterFailover, {}))
@@ -72,7 +73,7 @@ test('the passive Region has a key, the bucket of the replica and its own audit,
   expect(new Set(regions)).toEqual(new Set([region]))
 })
 
-test('the functions of the passive Region use the replicas', () => {
+test('the functions of the passive Region use the replicas, also after a restore of the other Region', () => {
   const variables = propertiesOf(waiting.all, 'AWS::Lambda::Function')
     .map(({ Environment }) => Environment?.Variables ?? {})
     .filter(({ TABLE_NAME }) => TABLE_NAME)

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
+import { replicaKeyAlias } from '../../infra/constructs/replication.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { received, useServer } from '../support/servers.ts'
@@ -9,6 +10,8 @@ import { runInShell, shellOf } from './shell.ts'
 /** The AWS commands of a restore, with the documented states of a table that DynamoDB restores. */
 
 type Input = Record<string, string | boolean>
+
+const regionOf = ({ Region }: Input): string => (Region ? ` in ${Region}` : '')
 
 /** A restore lasts longer than one `wait`, and a table that is not active refuses every change. */
 const restoring = () => {
@@ -44,10 +47,10 @@ const restoring = () => {
       settings.Query = input
       return { Items: [] }
     },
-    'dynamodb.UpdateTable': (input) => change('UpdateTable', input, 'UPDATING'),
+    'dynamodb.UpdateTable': (input) => change(`UpdateTable${regionOf(input)}`, input, 'UPDATING'),
     'dynamodb.UpdateTimeToLive': (input) => change('UpdateTimeToLive', input, 'ACTIVE'),
     'dynamodb.UpdateContinuousBackups': (input) =>
-      change('UpdateContinuousBackups', input, 'ACTIVE'),
+      change(`UpdateContinuousBackups${regionOf(input)}`, input, 'ACTIVE'),
   }
   return { settings, perform: (target: string, input: Input) => calls[target]?.(input) }
 }
@@ -98,4 +101,22 @@ test('the commands of a restore give the new table stream, protection, expiry an
   )
   expect(pk.S).toBe(change.pk)
   expect(change.sk >= since.S).toBe(true)
+})
+
+test('the commands after a restore replicate the new table, and protect the replica like the old one', async () => {
+  const commands = shellOf('restore.md#passive-region')
+  await runInShell({ address: address() }, ['RESTORED=restored', ...commands])
+  const TableName = 'restored'
+  const alias = replicaKeyAlias({ name: 'sandbox' })
+  expect(aws.settings).toMatchObject({
+    UpdateTable: {
+      TableName,
+      ReplicaUpdates: `Create={RegionName=eu-west-1,KMSMasterKeyId=${alias}}`,
+    },
+    'UpdateTable in eu-west-1': { TableName, DeletionProtectionEnabled: true },
+    'UpdateContinuousBackups in eu-west-1': {
+      TableName,
+      PointInTimeRecoverySpecification: 'PointInTimeRecoveryEnabled=true',
+    },
+  })
 })
