@@ -31,7 +31,8 @@ export class JobsStack extends Stack {
     super(scope, id, props)
     const queues = defineQueues(this, queuesOf(stage), stage)
     this.queues = queues.work
-    // All of them, so that neither an update nor a rollback removes an export that operators import.
+    // All of them, so that only a removed queue removes an export, which operators must drop first
+    // (docs/deployment.md#roll-back).
     for (const { queueArn, queueUrl } of queues.work.values()) {
       for (const value of [queueArn, queueUrl]) this.exportValue(value)
     }
