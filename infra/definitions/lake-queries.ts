@@ -1,16 +1,26 @@
 /** Queries of Athena over the exports of the table, in the workgroup `debit-collection-STAGE`. */
 
-/** The newest image of each item. A full export has no time of its items, each change has one. */
-const ITEMS = `WITH lines AS (
+/**
+ * The newest image of each item: that of the newest full export, or of a change since. Earlier changes
+ * are in that export, or a restore has undone them.
+ */
+const ITEMS = `WITH base AS (
+  SELECT max(regexp_extract(line, '"exportTime[" :]+([^"]+)"', 1)) time,
+    regexp_extract("$path", '([^/]+)/manifest-summary', 1) export
+  FROM exported WHERE "$path" LIKE '%/manifest-summary.json' GROUP BY "$path"
+  HAVING max(CASE WHEN line LIKE '%"FULL_EXPORT"%' THEN 1 END) = 1 ORDER BY 1 DESC LIMIT 1
+), lines AS (
   SELECT json_extract(line, '$.Keys') keys, json_extract(line, '$.Item') item,
     json_extract(line, '$.NewImage') image,
-    coalesce(CAST(json_extract_scalar(line, '$.Metadata.WriteTimestampMicros.N') AS bigint), 0) written
-  FROM exported WHERE "$path" LIKE '%/data/%'
+    coalesce(CAST(json_extract_scalar(line, '$.Metadata.WriteTimestampMicros.N') AS bigint), 0) written,
+    to_unixtime(from_iso8601_timestamp(time)) * 1000000 since,
+    "$path" LIKE '%/' || export || '/data/%' isBase
+  FROM exported CROSS JOIN base WHERE "$path" LIKE '%/data/%'
 ), images AS (
   SELECT coalesce(image, item) image, row_number() OVER (PARTITION BY
       json_extract_scalar(coalesce(keys, item), '$.pk.S'), json_extract_scalar(coalesce(keys, item), '$.sk.S')
     ORDER BY written DESC) age
-  FROM lines
+  FROM lines WHERE isBase OR written >= since
 ), items AS (
   SELECT image, json_extract_scalar(image, '$.entity.S') entity FROM images WHERE age = 1 AND image IS NOT NULL
 )`
