@@ -80,16 +80,20 @@ const GROUPS = {
   differs: 'rows that differ',
 }
 
+/** `isEarly`: compared before the end of the day, which has passed. */
+type DayStatement = ComparedStatement & { isEarly: boolean }
+
 /** Returns why a statement does not confirm what its bank moved. */
 const statementReasons = (
   kinds: readonly MovementKind[],
-  statement: ComparedStatement | undefined,
+  statement: DayStatement | undefined,
 ): string[] => {
   if (!statement) {
     return kinds.length > 0 ? [`no statement of the bank, which moved ${kinds.join(', ')}`] : []
   }
-  const { covers, counts, names } = statement
+  const { covers, counts, names, isEarly } = statement
   return [
+    ...(isEarly ? ['the statement was compared before the day ended'] : []),
     ...kinds
       .filter((kind) => !covers.includes(kind))
       .map((kind) => `the statement has no row of a ${kind}`),
@@ -103,9 +107,10 @@ const statementReasons = (
 
 const stateOf = (
   reasons: readonly string[],
-  statement: ComparedStatement | undefined,
+  statement: DayStatement | undefined,
 ): BankDay['statement'] => {
   if (!statement) return 'missing'
+  if (statement.isEarly) return 'early'
   return reasons.length > 0 ? 'differs' : 'agrees'
 }
 
@@ -114,7 +119,7 @@ type Debts = { closing: Balances; changes: RecentChanges }
 const banksOf = (
   moved: Moved,
   { closing, changes }: Debts,
-  statements: readonly ComparedStatement[],
+  statements: readonly DayStatement[],
 ) => {
   const byBank = new Map(statements.map((statement) => [statement.bank, statement]))
   const withBalance = [...closing].flatMap(([account, balance]) => {
@@ -157,11 +162,16 @@ export const closeDay = async (date: Day, now: Date): Promise<DayClosing> => {
     if (paidTo) ofBank(moved, paidTo.bank).moved.payout += BigInt(amount ?? 0)
   }
   const debts = { closing, changes: await changesUntil(date) }
-  const banks = banksOf(moved, debts, await listStatements(date))
+  const end = startOf(dayAfter(date))
+  const statements = (await listStatements(date)).map((statement) => ({
+    ...statement,
+    isEarly: end <= now && statement.at < end,
+  }))
+  const banks = banksOf(moved, debts, statements)
   const statement = `--statement FILE --date ${date}`
   const balance = trialBalance(closing)
   const open: OpenMatter[] = [
-    ...(now < startOf(dayAfter(date))
+    ...(now < end
       ? [newMatter('day', date, 'the day has not ended', `operator day close --date ${date}`)]
       : []),
     ...(balance === 0
@@ -179,7 +189,7 @@ export const closeDay = async (date: Day, now: Date): Promise<DayClosing> => {
         newMatter('statement', bank, reason, `operator reconcile --bank ${bank} ${statement}`),
       ),
     ),
-    ...(await openExceptions({ before: startOf(dayAfter(date)) })),
+    ...(await openExceptions({ before: end })),
     ...openBatches(unpaid, date),
   ]
   return { date, open, banks: banks.map(({ day }) => day), owing: owingOf(debts) }

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { pesewas } from '../../shared/domain/money.ts'
 import { closeDay } from '../../shared/reconciliation/close-day.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
+import { putStatement } from '../../shared/store/banks/statements.ts'
 import { correctFunding, findFunding } from '../../shared/store/settlement/funding.ts'
 import { dayView } from '../../shared/views/operator/day.ts'
 import {
@@ -72,4 +73,22 @@ test('a batch is open in the closing of the day on which it is due, and not befo
   const due = { check: 'batch', subject: id, reason: 'the batch is due and not paid' }
   expect((await closed(1)).open.map(({ check }) => check)).not.toContain('batch')
   expect((await closed(2)).open).toContainEqual(expect.objectContaining(due))
+})
+
+test('a statement that was compared before the day ended confirms nothing, and a later one does', async () => {
+  const provider = await newProvider()
+  const compare = (compared: Date) =>
+    putStatement({
+      ...{ bank: gcb.identifier, date: dayAt(0), covers: ['debit'], digest: 'd', by: 'local:ama' },
+      counts: { matched: 1, missing_here: 0, missing_at_bank: 0, differs: 0 },
+      names: { missing_here: [], missing_at_bank: [], differs: [] },
+      at: compared,
+    })
+  await completedDebits(provider, [100_00], at('09:00:00'))
+  await compare(at('09:01:00'))
+  await completedDebits(provider, [50_00], at('20:00:00'))
+  const early = { subject: 'GCB', reason: 'the statement was compared before the day ended' }
+  expect(await closed(0)).toMatchObject({ open: [early], banks: [{ statement: 'early' }] })
+  await compare(at('00:00:00', 1))
+  expect(await closed(0)).toMatchObject({ open: [], banks: [{ statement: 'agrees' }] })
 })

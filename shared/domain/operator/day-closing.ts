@@ -20,7 +20,8 @@ export type BankDay = {
   remitted: bigint
   receivable: bigint
   ages: Ages
-  statement: 'agrees' | 'differs' | 'missing'
+  /** `early`: compared before the day ended. */
+  statement: 'agrees' | 'differs' | 'early' | 'missing'
 }
 
 export type DayClosing = {
