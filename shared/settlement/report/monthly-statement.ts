@@ -13,10 +13,11 @@ const COLUMNS = [
   ...['completed_at', 'bank_reference', 'currency'],
 ]
 
-/** Of an unsealed batch the sums are empty. */
+/** Of an unsealed batch the sums are empty, and `paid` unless the bank paid it, so that the column adds up. */
 const batchFields = (batch: MonthlyStatement['batches'][number]): string[] => {
   const { id, date, status, count, gross, fee, adjustments, net, paid, ...rest } = batchView(batch)
-  const sums = [count, gross, fee, adjustments, net, paid].map((sum) => String(sum ?? ''))
+  const transfer = rest.completed_at && paid
+  const sums = [count, gross, fee, adjustments, net, transfer].map((sum) => String(sum ?? ''))
   return [id, date, status, ...sums, rest.completed_at ?? '', rest.bank_reference ?? '', CURRENCY]
 }
 

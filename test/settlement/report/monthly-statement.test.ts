@@ -36,6 +36,19 @@ test('a statement has the fees of each schedule, and only completed payouts are 
   expect([fee, statement.paid]).toEqual([statement.totals.fee, 60_00])
 })
 
+test('the column `paid` of a statement adds up to its total', () => {
+  const paid = { ...first, paid: pesewas(60_00), completedAt: after }
+  const others = ['failed', 'processing'] as const
+  const notPaid = others.map((status) => ({ ...paid, status, completedAt: null }))
+  const statement = of([paid, ...notPaid, open])
+  const [columns, ...rows] = statementCsv(statement)
+    .split('\r\n')
+    .map((row) => row.split(','))
+  const column = rows.map((row) => row[columns?.indexOf('paid') ?? 0])
+  expect(column.slice(0, 5)).toEqual(['60.00', '', '', '', '60.00'])
+  expect(statementPage(statement, 'P').match(/60\.00/g)).toHaveLength(3)
+})
+
 test('a statement evaluates no text of a bank or an operator', () => {
   expect(statementCsv(of([first]))).toContain(",'=1+1,GHS")
   const page = statementPage(of([first]), '<script>alert("&")</script>')
