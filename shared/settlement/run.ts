@@ -1,13 +1,13 @@
 import { ConnectorFault } from '../banks/connector.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Batch } from '../domain/settlement/batch.ts'
+import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
 import type { RunResult } from '../domain/settlement/run.ts'
 import { type Day, startOf } from '../domain/time.ts'
 import { log } from '../log.ts'
 import { findBatches, listPayable } from '../store/settlement/batches.ts'
 import { buildBatch } from './build.ts'
-import { type PaymentDeps, payBatch } from './pay.ts'
+import { notPayable, type PaymentDeps, payBatch } from './pay.ts'
 
 type RunRequest = { date: Day; providers: readonly ProviderId[]; timeIsUp?: () => boolean }
 
@@ -16,7 +16,7 @@ export const runSettlement = async (
   { date, providers, timeIsUp = () => false }: RunRequest,
   deps: PaymentDeps,
 ): Promise<RunResult> => {
-  const result: RunResult = { built: [], paid: [], unpaid: [], unbuilt: [], due: [] }
+  const result: RunResult = { built: [], paid: [], unpaid: [], unbuilt: [], due: [], underway: [] }
   // Read before the build: a batch is due on the day after it was built.
   const payable = await payableOf(providers, date)
   for (const provider of providers) {
@@ -30,6 +30,10 @@ export const runSettlement = async (
     const paid = timeIsUp() ? undefined : await payIfReachable(batch, deps)
     if (paid === undefined) result.due.push(batch)
     else if (paid instanceof Refusal) result.unpaid.push({ batch: batch.id, reason: paid })
+    else if (payoutOf(paid) === 'retries') {
+      const reason = notPayable(`the payout failed: ${paid.failure}`)
+      result.unpaid.push({ batch: batch.id, reason })
+    } else if (payoutOf(paid) === 'resumes') result.underway.push(paid)
     else result.paid.push(paid)
   }
   return result

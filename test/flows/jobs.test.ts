@@ -278,12 +278,16 @@ test('the sweep completes an abandoned batch and queries an abandoned payout', a
   await writeCompletedYesterday(payee, 1)
   bank.conducts.push('take its time')
   await payee.run(TODAY)
-  const { paid } = await payee.run(first)
-  expect(paid).toMatchObject([{ status: 'processing' }])
+  const {
+    paid,
+    in_work: [underway],
+  } = await payee.run(first)
+  expect(paid).toEqual([])
+  expect(await payee.batch('show', underway)).toMatchObject({ status: 'processing' })
   await service.runJob('sweep', {}, 3_600)
   await eventually(async () => {
     expect(await findBatch(abandoned.id)).toMatchObject({ reportedAt: expect.any(Date) })
-    expect(await payee.batch('show', paid[0].id)).toMatchObject({ status: 'completed' })
+    expect(await payee.batch('show', underway)).toMatchObject({ status: 'completed' })
   })
 })
 

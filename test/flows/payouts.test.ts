@@ -71,11 +71,11 @@ test('a payout that the bank rejects fails without an event, and its retry has a
   const { payee, batch } = await createBatch('rejected-there')
   await expect(payee.batch('retry', batch.id)).rejects.toThrow('only a failed batch')
   bank.conducts.push('reject')
-  const failed = { id: batch.id, status: 'failed', failure: 'No such account', paid: '118.69' }
-  expect((await payee.run(second)).paid).toMatchObject([failed])
+  const unpaid = [{ batch: batch.id, code: 5001, details: 'the payout failed: No such account' }]
+  expect(await payee.run(second)).toMatchObject({ paid: [], unpaid, in_work: [] })
   await expect(payee.run(third)).rejects.toThrow('5002')
   const { data } = (await payee.get(`/api/v1/payment-providers/settlements/${batch.id}`)).body
-  expect(data).toMatchObject({ failure: 'No such account', completed_at: null })
+  expect(data).toMatchObject({ status: 'failed', failure: 'No such account', completed_at: null })
   expect(paymentsOf(batch)).toEqual([])
   const retried = await payee.batch('retry', batch.id)
   expect(retried).toMatchObject({ status: 'completed', failure: null, failed_at: null })
