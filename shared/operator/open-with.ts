@@ -23,12 +23,20 @@ const openDebits = async (provider: ProviderId): Promise<OpenMatter[]> => {
   return (await Promise.all(matters)).flat()
 }
 
-const heldBatch = ({ id, totals, outstanding }: Batch): OpenMatter => {
-  const reason =
-    outstanding < 0
-      ? `the provider owes ${formatAmount(BigInt(-outstanding))}`
-      : `the payout of ${totals ? formatAmount(totals.net) : 'an unsealed batch'} is not made`
-  return newMatter('batch', id, reason, `operator settlement show --batch ${id}`)
+const batchReason = ({ status, totals, outstanding, paid, failure }: Batch) => {
+  if (!totals) return 'the batch is not sealed'
+  if (outstanding < 0) return `the provider owes ${formatAmount(BigInt(-outstanding))}`
+  // A payout in progress offsets it.
+  if (totals.net < 0) return undefined
+  const payout = `the payout of ${formatAmount(paid ?? totals.net)}`
+  if (status === 'failed') return `${payout} failed: ${failure}`
+  return `${payout} is ${status === 'processing' ? 'in progress' : 'not made'}`
+}
+
+const batchMatters = (batch: Batch): OpenMatter[] => {
+  const reason = batchReason(batch)
+  const command = `operator settlement show --batch ${batch.id}`
+  return reason ? [newMatter('batch', batch.id, reason, command)] : []
 }
 
 /** Names what is open with a provider: debits in progress, unsettled ones, payouts, debts, exceptions. */
@@ -46,7 +54,7 @@ export const openWith = async (provider: ProviderId, now: Date): Promise<OpenMat
     ...(isUnsettled
       ? [newMatter('batch', provider, 'debits or reversals are not settled', command)]
       : []),
-    ...batches.map(heldBatch),
+    ...batches.flatMap(batchMatters),
     ...exceptions,
   ]
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPayee, nightAfter } from '../support/payee.ts'
+import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
 import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 
@@ -34,4 +34,31 @@ test('a disabled provider has open debits, payouts, debts and exceptions by thei
   const other = await service.call('provider', 'disable', { provider: 'other' })
   expect(other.open).toEqual([])
   await service.call('provider', 'enable', { provider: 'other' })
+})
+
+test('a payout in progress is open with its amount and without the debt that it offsets, a failed one with its failure', async () => {
+  const payee = await createPayee(service, 'underway')
+  const payTo = (account: string) =>
+    service.call('provider', 'update', { provider: payee.id, ...settlementAccount(account) })
+  const openBatches = async () => {
+    const { open } = await service.call('provider', 'disable', { provider: payee.id })
+    await service.call('provider', 'enable', { provider: payee.id })
+    return open
+      .filter(({ subject }: Shown) => subject.startsWith('STL-'))
+      .map(({ subject, reason }: Shown) => [subject, reason])
+  }
+  const [settled = ''] = await payee.complete('20.00')
+  await payee.run(nightAfter(0))
+  await payee.reverse(settled)
+  const [below] = (await payee.run(nightAfter(1))).built
+  await payee.complete('100.00')
+  const [{ id }] = (await payee.run(nightAfter(2))).built
+  const owes = [below.id, 'the provider owes 19.70']
+  expect(await openBatches()).toEqual([owes, [id, 'the payout of 98.50 is not made']])
+  await payTo('1041000000')
+  const { failure } = await payee.batch('process', id)
+  expect(await openBatches()).toEqual([owes, [id, `the payout of 78.80 failed: ${failure}`]])
+  await payTo('1041009999')
+  await payee.batch('retry', id)
+  expect(await openBatches()).toEqual([[id, 'the payout of 78.80 is in progress']])
 })
