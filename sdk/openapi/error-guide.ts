@@ -63,7 +63,7 @@ const advice: Record<ErrorCode, string> = {
   5002: 'No completed debit waits for settlement.',
   5003: 'Settlement is in GHS only.',
   5004: report,
-  5005: 'Read the batch: it is paid.',
+  5005: 'Read the batch: it is paid, or its bank rejected the payout.',
   5404: 'Check the id.',
 }
 

@@ -66,7 +66,10 @@ export const payBatch = async (
   const [batch, restore] = await Promise.all([batches.findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
   const payout = payoutOf(batch)
-  if (payout === 'none' || payout === 'retries') return new Refusal(5005)
+  if (payout === 'none') return new Refusal(5005)
+  if (payout === 'retries') {
+    return new Refusal(5005, { details: 'its bank rejected the payout: see settlement retry' })
+  }
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const generation = restore?.generation
   return payout === 'begins'

@@ -74,6 +74,8 @@ test('a payout that the bank rejects fails without an event, and its retry has a
   const unpaid = [{ batch: batch.id, code: 5001, details: 'the payout failed: No such account' }]
   expect(await payee.run(second)).toMatchObject({ paid: [], unpaid, in_work: [] })
   await expect(payee.run(third)).rejects.toThrow('5002')
+  const rejected = 'its bank rejected the payout: see settlement retry'
+  await expect(payee.batch('process', batch.id)).rejects.toThrow(rejected)
   const { data } = (await payee.get(`/api/v1/payment-providers/settlements/${batch.id}`)).body
   expect(data).toMatchObject({ status: 'failed', failure: 'No such account', completed_at: null })
   expect(paymentsOf(batch)).toEqual([])
