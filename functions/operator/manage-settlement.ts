@@ -1,7 +1,7 @@
 import { defined } from '../../shared/domain/complete.ts'
 import { CURRENCY } from '../../shared/domain/money.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
-import { type Batch, payableFrom, payoutOf } from '../../shared/domain/settlement/batch.ts'
+import { type Batch, isEarlyPayout } from '../../shared/domain/settlement/batch.ts'
 import { statementOf } from '../../shared/domain/settlement/monthly-statement.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
@@ -114,7 +114,7 @@ export const manageSettlement = operatorHandler(settlement, {
     /** A payout that has begun is only queried. `run` need not check again: only an approved retry leads back. */
     needsApproval: async ({ batch: id }, { at }) => {
       const batch = await findBatch(id)
-      return batch !== undefined && payoutOf(batch) === 'begins' && at < payableFrom(batch)
+      return batch !== undefined && isEarlyPayout(batch, at)
     },
   },
   complete: {

@@ -1,10 +1,11 @@
 import { ConnectorFault } from '../banks/connector.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
+import { type Batch, isEarlyPayout, payoutDay, payoutOf } from '../domain/settlement/batch.ts'
 import type { RunResult } from '../domain/settlement/run.ts'
 import { type Day, startOf } from '../domain/time.ts'
 import { log } from '../log.ts'
+import { environment } from '../runtime.ts'
 import { findBatches, listPayable } from '../store/settlement/batches.ts'
 import { buildBatch } from './build.ts'
 import { notPayable, type PaymentDeps, payBatch } from './pay.ts'
@@ -27,7 +28,8 @@ export const runSettlement = async (
     if (!build.isDone) result.unbuilt.push(provider)
   }
   for (const batch of payable) {
-    const paid = timeIsUp() ? undefined : await payIfReachable(batch, deps)
+    const early = refusalOfEarly(batch, deps.runtime.now())
+    const paid = early ?? (timeIsUp() ? undefined : await payIfReachable(batch, deps))
     if (paid === undefined) result.due.push(batch)
     else if (paid instanceof Refusal) result.unpaid.push({ batch: batch.id, reason: paid })
     else if (payoutOf(paid) === 'retries') {
@@ -38,6 +40,12 @@ export const runSettlement = async (
   }
   return result
 }
+
+/** With approvals, no run of a later day pays before the day of a payout. */
+const refusalOfEarly = (batch: Batch, at: Date): Refusal | undefined =>
+  environment.requiresApprovals && isEarlyPayout(batch, at)
+    ? notPayable(`payable on ${payoutDay(batch)}: settlement process requests an approval`)
+    : undefined
 
 /** Returns undefined if the bank gives no reply, so that the other batches are still paid. */
 const payIfReachable = async ({ id, provider }: Batch, deps: PaymentDeps) => {

@@ -71,7 +71,7 @@ const batch = async (provider: string): Promise<string> => {
 const rejected = async (): Promise<string> => {
   const built = await batch('demo')
   await call('bank', 'behave', { bank: 'GCB', as: 'rejecting' })
-  await call('settlement', 'run', { date: nightAfter(1), provider: 'demo' })
+  await grant(await request('settlement', 'process', { batch: built }))
   await call('bank', 'behave', { bank: 'GCB', as: 'normal' })
   return built
 }
@@ -469,14 +469,21 @@ describe('a request', () => {
     expect(await service.invoke('manage-approval', event)).toEqual(refused)
   })
 
-  test('a payout that a disabled provider holds is refused, before its day and after it', async () => {
+  test('a payout that a disabled provider holds is refused before its day', async () => {
     const id = await batch('demo')
     await call('provider', 'disable', { provider: 'demo' }, ama)
     const held = 'demo is disabled: its payouts are held until operator provider enable'
     expect(await refusal('settlement', 'process', { batch: id }, ama)).toBe(held)
-    const { unpaid } = await call('settlement', 'run', { date: nightAfter(1), provider: 'demo' })
-    expect(unpaid).toMatchObject([{ batch: id, code: 5001, details: held }])
     await grant(await request('provider', 'enable', { provider: 'demo' }))
+  })
+
+  test('a run of a future day pays no batch early', async () => {
+    const id = await batch('demo')
+    const { paid, unpaid } = await call('settlement', 'run', { date: nightAfter(1) }, ama)
+    const details = `payable on ${nightAfter(1)}: settlement process requests an approval`
+    expect(unpaid).toContainEqual(expect.objectContaining({ batch: id, code: 5001, details }))
+    expect(paid).toEqual([])
+    expect(await call('settlement', 'show', { batch: id })).toMatchObject({ status: 'pending' })
   })
 
   test('the hold of a batch that is not sealed ends after an approval', async () => {

@@ -50,7 +50,7 @@ const batchOf = async (provider: string): Promise<string> => {
 
 const rejected = async (batch: string): Promise<void> => {
   await call('bank', 'behave', { bank: 'GCB', as: 'rejecting' })
-  await call('settlement', 'run', { date: dayAfter(today(), 2), provider: 'demo' })
+  await agreed('settlement', 'process', { batch })
   await call('bank', 'behave', { bank: 'GCB', as: 'normal' })
   expect(await call('settlement', 'show', { batch })).toMatchObject({ status: 'failed' })
 }

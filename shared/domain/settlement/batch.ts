@@ -118,6 +118,10 @@ export const payoutDay = ({ date, payOn }: SealedBatch): Day => payOn ?? dayAfte
 /** Returns the earliest time of the payout. */
 export const payableFrom = (batch: SealedBatch): Date => startOf(payoutDay(batch))
 
+/** Whether a call to pay the batch begins its payout before its day. */
+export const isEarlyPayout = (batch: Pick<Batch, 'status' | 'date' | 'payOn'>, at: Date): boolean =>
+  payoutOf(batch) === 'begins' && at < payableFrom(batch)
+
 export const isOpenBatch = ({ sealedAt }: Pick<Batch, 'sealedAt'>): boolean => sealedAt === null
 
 export const payoutUuid = (id: BatchId, attempt: number) => derivedUuid(`payout#${id}#${attempt}`)
