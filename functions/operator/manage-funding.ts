@@ -105,8 +105,9 @@ export const manageFunding = operatorHandler(funding, {
     },
   },
   correct: { run: correct, check: findRemittance },
-  list: (options) =>
-    pageOf('funding list', options, {
+  list: async (options) => {
+    if (options.bank && !(await findBank(options.bank))) return noSuch('bank')
+    return pageOf('funding list', options, {
       read: async function* ({ from, before }) {
         const fundings = await listFundings(options.bank)
         yield fundings
@@ -116,7 +117,8 @@ export const manageFunding = operatorHandler(funding, {
       },
       keyOf: ({ key }) => key,
       viewOf: ({ funding }) => fundingView(funding),
-    }),
+    })
+  },
 })
 
 export const handler = manageFunding(real)

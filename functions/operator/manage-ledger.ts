@@ -1,3 +1,4 @@
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid } from '../../shared/domain/refusal.ts'
 import {
   type Account,
@@ -6,10 +7,12 @@ import {
 } from '../../shared/domain/settlement/ledger-entry.ts'
 import { openDay, openDays } from '../../shared/ledger/day.ts'
 import { renderJournal } from '../../shared/ledger/render.ts'
-import { operatorHandler } from '../../shared/operator/handler.ts'
+import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { ledger } from '../../shared/operator/nouns/ledger.ts'
 import { real } from '../../shared/runtime.ts'
 import { readReport, writeReport } from '../../shared/settlement/report/bucket.ts'
+import { findBank } from '../../shared/store/banks/banks.ts'
+import { findProvider } from '../../shared/store/providers/providers.ts'
 import { refusalOfDay } from '../../shared/store/retention.ts'
 import { accountStatementView } from '../../shared/views/operator/ledger.ts'
 
@@ -18,10 +21,18 @@ const REPLY_MAX_BYTES = 1024 * 1024
 
 const ENTRIES_MAX = 10_000
 
+/** A mistyped account would read as zero. */
+const refusalOfOwner = async (account: string) => {
+  const [kind, owner = ''] = account.split(':')
+  if (kind === 'bank_receivable' && !(await findBank(owner))) return noSuch('bank')
+  const isProvider = kind === 'provider_payable'
+  return isProvider && !(await findProvider(owner as ProviderId)) ? noSuch('provider') : undefined
+}
+
 export const manageLedger = operatorHandler(ledger, {
   account: async ({ account: name, from, to }, { at }) => {
-    const expired = refusalOfDay('from', from, at)
-    if (expired) return expired
+    const refusal = refusalOfDay('from', from, at) ?? (await refusalOfOwner(name))
+    if (refusal) return refusal
     const account = name as Account
     const { opening, entries } = await openDays(from, to)
     const own: LedgerEntry[] = []

@@ -169,6 +169,7 @@ const rows = {
   }),
   'manage-day': closesDays,
   'manage-ledger': merge(derivesLedger, {
+    GetItem: ['BANKS', 'PROVIDER#*'],
     'by-status': ['PROVIDERS'],
     journals: ['read', 'write'],
   }),

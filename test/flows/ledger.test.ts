@@ -276,7 +276,7 @@ test('a statement of an account has its entries of several days by time, between
   expect(times).toEqual(times.toSorted())
   const none = await service.call('ledger', 'account', {
     ...options,
-    account: 'provider_payable:none',
+    account: 'provider_payable:signed',
   })
   expect(none).toMatchObject({ opening: '0.00', closing: '0.00', entries: [] })
   const backwards = service.call('ledger', 'account', { ...options, to: earlier })

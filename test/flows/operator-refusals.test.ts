@@ -11,6 +11,7 @@ const NOWHERE = `https://${'x'.repeat(64)}.test/`
 const HOOK = 'provider=demo url=https://x.test/'
 const LIMITS = 'update-debit-transaction, list-debit-transactions, debit-callback'
 const EITHER = 'either --provider or --bank is required'
+const DAYS = 'from=2026-11-21 to=2026-11-21'
 const DATE = 'settlement run date'
 const FEE = 'provider update provider=demo fee'
 const WHOLE = '--settlement-bank, --settlement-account and --settlement-name are required together'
@@ -123,6 +124,11 @@ const rows = rowsOf(`
   reconciliation statement bank=GCB date=2026-11-21 statement={"uuids":["x"]}  --statement: is compared by
   reconciliation statement bank=GCB date=2026-02-30 statement={"cursor":null}  --date: 
   reconciliation statement bank=GCB date=2026-11-21  --statement: is required
+  ledger account ${DAYS} account=nonsense  --account: must be an account
+  ledger account ${DAYS} account=cash:GCB  --account: must be an account
+  ledger account ${DAYS} account=provider_payable:othr  no such provider
+  ledger account ${DAYS} account=bank_receivable:GBC  no such bank
+  funding list bank=GBC  no such bank
   funding record bank=NOB amount=5.00 reference=R-3 date=2026-11-21  no such bank
   funding record bank=GCB amount=0.00 reference=R-3 date=2026-11-21  amount
   exception list limit=0  --limit: 

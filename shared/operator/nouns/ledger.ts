@@ -3,6 +3,12 @@ import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
 import { format } from './accounting.ts'
 
+const ACCOUNT =
+  /^(?:cash|fee_income|refunds_payable|exceptions|(?:bank_receivable|provider_payable):[A-Za-z0-9_-]+)$/
+
+const ACCOUNTS =
+  'cash, fee_income, refunds_payable, exceptions, bank_receivable:BANK or provider_payable:ID'
+
 export const ledger = {
   name: 'ledger',
   summary: 'double-entry journal, derived from debits, batches, refunds and funding',
@@ -21,7 +27,7 @@ export const ledger = {
         account: o.option(
           'ACCOUNT',
           'such as cash, bank_receivable:GCB or provider_payable:demo',
-          v.pipe(v.string(), v.regex(/^[a-z_]+(?::[A-Za-z0-9_-]+)?$/, 'must be an account')),
+          v.pipe(v.string(), v.regex(ACCOUNT, `must be an account: ${ACCOUNTS}`)),
         ),
         from: o.day('first UTC day'),
         to: o.day('last UTC day'),
