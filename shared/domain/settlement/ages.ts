@@ -7,8 +7,8 @@ export type Ages = readonly [bigint, bigint, bigint, bigint]
 export type RecentChanges = readonly [Balances, Balances, Balances]
 
 /**
- * Distributes what is owed over the days on which it arose. A payment covers the oldest debt, so the
- * newest is left.
+ * Distributes what is owed over the days on which it arose. A remittance covers the oldest debt, so
+ * the newest is left; the other entries of a day are netted.
  * @param balance pesewas; below zero: nothing is owed
  */
 export const agesOf = (account: Account, balance: bigint, changes: RecentChanges): Ages => {
