@@ -29,7 +29,7 @@ export const askBank = async (
   const found = isMissed ? undefined : await lookUp(bank, phone, at, runtime)
   if (found === 'silent') return found
   if (found) {
-    await putFoundAccount(phone, identifier, found, runtime)
+    await putFoundAccount(phone, identifier, found, at, runtime)
     return 'found'
   }
   if (!isMissed) await putMiss(identifier, phone, at)

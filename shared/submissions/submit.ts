@@ -21,6 +21,7 @@ import {
   applyOutcome,
   type SubmissionReply,
   type SubmissionResult,
+  submittedCustomer,
 } from '../domain/debits/submission.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
 import type { Reference } from '../domain/ids.ts'
@@ -113,10 +114,7 @@ export const newSubmitter = (
       await refuseTooManyPrompts(debit, { at: runtime.now(), requestId, generation }, runtime)
       return undefined
     }
-    const { account } = submission
-    const changes = account
-      ? { customerName: account.customerName, accountNumber: account.accountNumber }
-      : {}
+    const changes = submittedCustomer(submission)
     const cause = { at: runtime.now(), by: `bank:${bank.identifier}`, requestId, generation }
     let { status } = debit
     const decide = (current: Debit) => {

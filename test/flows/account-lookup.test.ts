@@ -83,7 +83,7 @@ testInProcess('an account that an operator links while the bank is asked stays',
     accountNumber: '1041007001',
     status: 'active',
   } as const
-  await putFoundAccount(phone, 'GCB' as BankIdentifier, found, real)
+  await putFoundAccount(phone, 'GCB' as BankIdentifier, found, new Date(), real)
   const linked = { customer: 'Ama Mensah', account_number: '1041001001' }
   expect(await accountAt('GCB', phone)).toMatchObject({ result: linked })
 })

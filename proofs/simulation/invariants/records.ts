@@ -13,7 +13,7 @@ const SETTINGS: Record<string, ReadonlySet<string>> = {
   webhook: new Set(['secret', 'previous', 'since', 'subscribedAt']),
   bank: new Set(['identifier']),
   connector: new Set(['secret']),
-  account: new Set(),
+  account: new Set(['changedAt']),
 }
 
 const UNRECORDED = new Set('pk sk entity byStatus byTime byCustomer revision addedLater'.split(' '))

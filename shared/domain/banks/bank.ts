@@ -82,5 +82,8 @@ export const CustomerAccount = v.object({
 })
 export type CustomerAccount = v.InferOutput<typeof CustomerAccount>
 
+/** `changedAt`: the time of the last write; absent if an earlier version wrote it. */
+export type StoredAccount = CustomerAccount & { changedAt?: string }
+
 /** Returns `*********1001` for a number of any length: the last digits distinguish accounts. */
 export const maskAccount = (account: string): string => `*********${account.slice(-4)}`

@@ -1,4 +1,4 @@
-import type { BankIdentifier, CustomerAccount } from '../banks/bank.ts'
+import type { BankIdentifier, StoredAccount } from '../banks/bank.ts'
 import type { FailureCode } from '../banks/failure-code.ts'
 import type { Pesewas } from '../money.ts'
 import type { Refusal } from '../refusal.ts'
@@ -19,7 +19,7 @@ export type Submission = Omit<
   bank: BankIdentifier
   createdAt: Date
   /** The customer's account at that bank, if known. */
-  account: CustomerAccount | undefined
+  account: StoredAccount | undefined
   /** Whether the bank may already have it, with an unknown result. */
   repeated: boolean
 }
@@ -52,6 +52,21 @@ export type SubmissionReply =
 
 /** `unprompted`: the debit was not sent to the bank (docs/api.md#approval-prompts). */
 export type SubmissionResult = SubmissionReply | { kind: 'unprompted' }
+
+/**
+ * Returns the customer's name and account as the bank has them. Unknown if the account has changed since the
+ * charge: an earlier submission may have named the previous one.
+ */
+export const submittedCustomer = ({
+  account,
+  createdAt,
+  repeated,
+}: Submission): Pick<Changes, 'customerName' | 'accountNumber'> => {
+  if (!account) return {}
+  const { customerName, accountNumber, changedAt } = account
+  const isUnchanged = changedAt !== undefined && new Date(changedAt) <= createdAt
+  return repeated && !isUnchanged ? {} : { customerName, accountNumber }
+}
 
 export const applyOutcome = (
   debit: Debit,

@@ -1,4 +1,9 @@
-import type { Bank, BankIdentifier, CustomerAccount } from '../../domain/banks/bank.ts'
+import type {
+  Bank,
+  BankIdentifier,
+  CustomerAccount,
+  StoredAccount,
+} from '../../domain/banks/bank.ts'
 import type { PhoneNumber } from '../../domain/phone.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { environment, type Runtime } from '../../runtime.ts'
@@ -35,8 +40,8 @@ export const changeBank = <C extends Bank | Refusal | undefined>(
   return changeSettings(keys.bank(identifier), form, change, alongside, runtime)
 }
 
-export const findAccount = (phone: string, bank: string): Promise<CustomerAccount | undefined> =>
-  db.find(keys.account(phone, bank), settingsIn<CustomerAccount>)
+export const findAccount = (phone: string, bank: string): Promise<StoredAccount | undefined> =>
+  db.find(keys.account(phone, bank), settingsIn<StoredAccount>)
 
 export const listAccounts = async (phone: PhoneNumber) => {
   const { pk, sk: prefix } = keys.account(phone, '')
@@ -56,7 +61,11 @@ export const putAccount = (
 ): Promise<CustomerAccount> =>
   changeSettings(
     keys.account(phone, bank),
-    { entity: 'account', from: settingsIn<CustomerAccount>, to: (stored) => stored },
+    {
+      entity: 'account',
+      from: settingsIn<CustomerAccount>,
+      to: (stored) => ({ ...stored, changedAt: runtime.now().toISOString() }),
+    },
     () => account,
     alongside,
     runtime,

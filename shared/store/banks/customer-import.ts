@@ -60,7 +60,7 @@ export const compareRows = async (
 export const importRows = async (
   rows: readonly ImportRow[],
   bank: BankIdentifier,
-  runtime: Pick<Runtime, 'newId'>,
+  runtime: Pick<Runtime, 'newId' | 'now'>,
 ): Promise<ImportCounts> => {
   const items = await readItems(rows, bank)
   const write = (row: ImportRow): Promise<ImportChange> => {
@@ -73,7 +73,10 @@ export const importRows = async (
       if (change === 'unchanged') return change
       const isWritten = next
         ? db.putIf(
-            { ...key, entity: 'account', ...next, revision: runtime.newId() },
+            {
+              ...{ ...key, entity: 'account', ...next },
+              ...{ changedAt: runtime.now().toISOString(), revision: runtime.newId() },
+            },
             unchanged(item),
           )
         : db.remove(key, unchanged(item))

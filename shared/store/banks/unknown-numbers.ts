@@ -1,4 +1,4 @@
-import type { BankIdentifier, CustomerAccount } from '../../domain/banks/bank.ts'
+import type { BankIdentifier, CustomerAccount, StoredAccount } from '../../domain/banks/bank.ts'
 import type { PhoneNumber } from '../../domain/phone.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
@@ -28,9 +28,11 @@ export const putFoundAccount = async (
   phone: PhoneNumber,
   bank: BankIdentifier,
   account: Omit<CustomerAccount, 'accountType'>,
+  at: Date,
   runtime: Pick<Runtime, 'newId'>,
 ): Promise<void> => {
-  const stored: CustomerAccount = { ...account, accountType: 'mobile_money' }
+  const changedAt = at.toISOString()
+  const stored: StoredAccount = { ...account, accountType: 'mobile_money', changedAt }
   const item = { ...keys.account(phone, bank), entity: 'account', ...stored }
   await db.putIf({ ...item, revision: runtime.newId() }, db.isNew)
 }

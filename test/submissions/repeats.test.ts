@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { useHttpBank } from '../support/http-bank.ts'
+import { statusPath } from '../support/requests.ts'
+import { useService } from '../support/running-service.ts'
+
+/** Submissions whose reply is lost, and which a query repeats (docs/bank-protocol.md#query). */
+
+const service = useService()
+const bank = useHttpBank(service)
+
+test.each([
+  [
+    'the linked account',
+    '+233247771234',
+    false,
+    { name: 'Ama Mensah', account_number: '*********1001' },
+  ],
+  [
+    'no account if another was linked since the charge',
+    '+233247771235',
+    true,
+    { name: null, account_number: null },
+  ],
+])('a repeated submission records %s', async (_, phone_number, isChanged, expected) => {
+  const link = (name: string, account: string) =>
+    service.call('customer', 'link', {
+      ...{ phone: phone_number, bank: 'HTB', name, 'account-number': account },
+    })
+  await link('Ama Mensah', '1041001001')
+  bank.conducts.push('hang')
+  const { reference, uuid } = await service.charge({ bank_identifier: 'HTB', phone_number })
+  await eventually(() => expect(bank.requestsFor(uuid)).toHaveLength(1))
+  if (isChanged) await link('Kofi Boateng', '1041002002')
+  await service.runJob('submit-to-bank', { reference, resubmission: true })
+  const { body } = await service.get(statusPath(reference))
+  expect(body.data).toMatchObject({ status: 'processing', customer: { phone_number, ...expected } })
+})
