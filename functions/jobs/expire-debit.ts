@@ -3,7 +3,7 @@ import { clocks } from '../../shared/domain/debits/timeouts.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
-import { expire, recoverCompletion } from '../../shared/submissions/expire.ts'
+import { expire, recoverOutcome } from '../../shared/submissions/expire.ts'
 
 /** Fails a debit when a timeout fires and still applies (docs/api.md#timeouts). */
 export const expireDebit = (runtime: Runtime) =>
@@ -14,7 +14,7 @@ export const expireDebit = (runtime: Runtime) =>
     const due = deadline(debit, phase, clocks(environment.timeScale))
     const cause = { at, by: 'job:expire-debit', requestId: messageId }
     if (!due) {
-      if (repeated) await recoverCompletion(debit, cause, runtime)
+      if (repeated) await recoverOutcome(debit, cause, runtime)
       return
     }
     if (due > at) throw new Error(`The ${phase} timeout of ${reference} is not due`)

@@ -3,7 +3,7 @@ import { outcomeQueries } from '../banks/registry.ts'
 import { recordRejectedOutcome } from '../banks/rejected-report.ts'
 import { type Cause, type Debit, deadline, type Phase, timeOut } from '../domain/debits/debit.ts'
 import { isOpen } from '../domain/debits/lifecycle.ts'
-import { applyOutcome, type BankOutcome } from '../domain/debits/submission.ts'
+import { applyOutcome, type BankOutcome, contradictsEnd } from '../domain/debits/submission.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -22,8 +22,8 @@ const HELD_SECONDS = 60
 
 /**
  * Fails a debit whose deadline has passed (docs/api.md#timeouts), unless the bank reports an outcome
- * when queried once: its report may have been lost. A completion of a debit that another worker has
- * failed is a late one. After a restore, leaves the debits of a held provider to the sweep: the bank may
+ * when queried once: its report may have been lost. An outcome that contradicts the end by another worker
+ * becomes an exception. After a restore, leaves the debits of a held provider to the sweep: the bank may
  * have reported an outcome that the restore lost.
  */
 export const expire = (debit: Debit, phase: Phase, cause: Cause, runtime: QueryRuntime) =>
@@ -50,34 +50,36 @@ const expireUnless = async (
   let { status } = debit
   const decide = (current: Debit) => {
     status = current.status
-    if (outcome && (isOpen(status) || outcome.kind === 'completed')) {
-      return applyOutcome(current, outcome, ofBank)
-    }
+    if (outcome) return applyOutcome(current, outcome, ofBank)
     const due = deadline(current, phase, clocks(environment.timeScale))
     return due && due <= cause.at ? timeOut(current, phase, entry) : current
   }
   const result = await transition(debit, decide, runtime)
-  // Another worker was first, and its query got no reply.
-  if (result instanceof Refusal && outcome?.kind === 'completed') {
+  if (result instanceof Refusal && outcome) {
     await recordRejectedOutcome(debit, outcome, { refusal: result, cause: ofBank, status })
   }
   return result
 }
 
 /**
- * Queries the bank of a failed debit again: an earlier worker may have read that it is completed, without
+ * Queries the bank of an ended debit again: an earlier worker may have read that it ended otherwise, without
  * storing that.
  * @throws ConnectorFault if the bank does not answer, so that SQS repeats the message
  */
-export const recoverCompletion = async (
+export const recoverOutcome = async (
   debit: Debit,
   cause: Cause,
   runtime: QueryRuntime,
 ): Promise<void> => {
-  if (debit.status !== 'failed') return
+  const { status } = debit
+  if (isOpen(status)) return
   const exceptions = await findExceptions(debit.facts.reference)
-  if (exceptions.some(({ kind }) => kind === 'late_completion')) return
-  await expireUnless(() => queryOutcome(debit, runtime), debit, 'processing', cause, runtime)
+  if (exceptions.some(({ kind }) => kind === 'late_completion' || kind === 'contradiction')) return
+  const query = async () => {
+    const outcome = await queryOutcome(debit, runtime)
+    return outcome && contradictsEnd(status, outcome) ? outcome : undefined
+  }
+  await expireUnless(query, debit, 'processing', cause, runtime)
 }
 
 /** Returns undefined if the bank has no connector or no outcome yet. @throws ConnectorFault */

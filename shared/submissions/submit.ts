@@ -15,10 +15,10 @@ import {
   type Transition,
   wholeFacts,
 } from '../domain/debits/debit.ts'
-import { exceptionKind } from '../domain/debits/exception.ts'
 import { isUnsubmitted } from '../domain/debits/lifecycle.ts'
 import {
   applyOutcome,
+  contradictsEnd,
   type SubmissionReply,
   type SubmissionResult,
   submittedCustomer,
@@ -34,7 +34,7 @@ import { wait } from '../store/banks/waiting.ts'
 import { findDebit } from '../store/debits/debits.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
-import { expire, recoverCompletion } from './expire.ts'
+import { expire, recoverOutcome } from './expire.ts'
 import { mayPrompt, refuseTooManyPrompts } from './prompts.ts'
 
 /** A reply after this time is slow (docs/bank-protocol.md#time-limits). */
@@ -83,7 +83,7 @@ export const newSubmitter = (
     const { requestId } = request
     const at = runtime.now()
     const job = { at, by: 'job:submit-to-bank', requestId }
-    if (request.repeated) await recoverCompletion(debit, job, runtime)
+    if (request.repeated) await recoverOutcome(debit, job, runtime)
     if (!isUnsubmitted(debit.status)) return undefined
     const timeouts = clocks(environment.timeScale)
     const due = deadline(debit, 'processing', timeouts)
@@ -128,9 +128,6 @@ export const newSubmitter = (
     return undefined
   }
 }
-
-const isContradiction = ({ status }: Debit): boolean =>
-  exceptionKind(status, 'failed') === 'contradiction'
 
 /** Reads the bank, the customer's account and the generation of the stage for a submission. */
 const submissionOf = async (debit: Debit, repeated: boolean, at: Date) => {
@@ -188,10 +185,11 @@ const healthRecorder = (skipsSlowBanks: boolean, runtime: Runtime) => {
  */
 const afterSubmission = (debit: Debit, result: SubmissionReply, cause: Omit<Transition, 'to'>) => {
   if (result.kind === 'completed') return applyOutcome(debit, result, cause)
-  if (result.kind === 'rejected' && (isUnsubmitted(debit.status) || isContradiction(debit))) {
+  const { status } = debit
+  if (result.kind === 'rejected' && (isUnsubmitted(status) || contradictsEnd(status, result))) {
     return applyOutcome(debit, result, cause)
   }
-  if (result.kind !== 'accepted' || !isUnsubmitted(debit.status)) return debit
+  if (result.kind !== 'accepted' || !isUnsubmitted(status)) return debit
   const changes = { ...cause.changes, bankReference: result.bankReference }
   return advance(debit, { ...cause, to: 'processing', changes })
 }

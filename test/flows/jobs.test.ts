@@ -160,8 +160,23 @@ test('the sweep queries the bank, also a disabled one, before it fails a debit w
 const expireDebit = (reference: string) =>
   service.runJob('expire-debit', { reference, phase: 'processing' })
 
-/** Starts a job for a debit that another worker fails while the bank replies that it is completed. */
-const expireOvertaken = async (start: (reference: string) => Promise<unknown> = expireDebit) => {
+/** How another worker ends a debit, and what the bank replies meanwhile. */
+const LATE = { ends: ['failed'], status: 'completed', kind: 'late_completion' } as const
+const WITHDRAWN = { ends: ['completed'], status: 'failed', kind: 'contradiction' } as const
+const REVERSED = { ...WITHDRAWN, ends: ['completed', 'reversed'] } as const
+type Race = typeof LATE | typeof WITHDRAWN | typeof REVERSED
+
+const races: [string, Race][] = [
+  ['completion of a failed debit', LATE],
+  ['failure of a completed debit', WITHDRAWN],
+  ['failure of a reversed debit', REVERSED],
+]
+
+/** Starts a job for a debit that another worker ends while the bank replies otherwise. */
+const expireOvertaken = async (
+  { ends, status }: Race = LATE,
+  start: (reference: string) => Promise<unknown> = expireDebit,
+) => {
   const chargedAt = new Date(Date.now() - 700_000)
   const atBank = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
   const processing = moved(pendingDebit({ bank: atBank }, chargedAt), 'processing', chargedAt)
@@ -170,26 +185,29 @@ const expireOvertaken = async (start: (reference: string) => Promise<unknown> = 
     byStatus: keys.debits(provider, 'open'),
     ...dueAttributes(keys.debit(reference), chargedAt),
   })
-  const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LOST', status: 'completed' }
+  const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LOST', status }
   bank.outcomes.set(uuid, async () => {
-    await writeDebit(moved(processing, 'failed', new Date()))
+    await writeDebit(ends.reduce((debit, to) => moved(debit, to, new Date()), processing))
     return outcome
   })
   await start(reference)
-  await service.until(reference, 'failed')
+  await service.until(reference, ends.at(-1) ?? '')
   return reference
 }
 
-const expectLateCompletion = async (reference: string) => {
+const expectException = async (reference: string, { kind, ends }: Race = LATE) => {
   const [exception, ...others] = await findExceptions(reference as Reference)
-  expect(exception).toMatchObject({ kind: 'late_completion', by: 'bank:HTB', status: 'failed' })
+  expect(exception).toMatchObject({ kind, by: 'bank:HTB', status: ends.at(-1) })
   expect(JSON.parse(exception?.report ?? '')).toMatchObject({ bank_reference: 'HTB-LOST' })
   expect(others).toEqual([])
 }
 
-test('a completion that the bank replies is stored as late if another worker has just failed the debit', async () => {
-  await expectLateCompletion(await expireOvertaken())
-})
+test.each(races)(
+  'a %s, which its bank replies just after another worker, becomes an exception',
+  async (_, race) => {
+    await expectException(await expireOvertaken(race), race)
+  },
+)
 
 /** Refuses the first write of an exception. */
 const refuseException = () => {
@@ -207,17 +225,17 @@ testInProcess(
   'a late completion that an expiry of the sweep cannot store is queried again',
   async () => {
     refuseException()
-    const reference = await expireOvertaken(() => service.runJob('sweep'))
+    const reference = await expireOvertaken(LATE, () => service.runJob('sweep'))
     await service.pass(5)
-    await eventually(() => expectLateCompletion(reference))
+    await eventually(() => expectException(reference))
   },
 )
 
-testInProcess(
-  'a late completion is queried again until the bank answers, if it could not be stored',
-  async () => {
+testInProcess.each(races)(
+  'a %s is queried again until the bank answers, if it could not be stored',
+  async (_, race) => {
     refuseException()
-    const reference = await expireOvertaken()
+    const reference = await expireOvertaken(race)
     const { uuid } = await service.show(reference)
     const reply = await bank.outcomes.get(uuid)
     bank.outcomes.set(uuid, { status: 'completed' })
@@ -226,7 +244,7 @@ testInProcess(
     expect(await service.invoke('expire-debit', again)).toEqual(retried)
     bank.outcomes.set(uuid, reply ?? {})
     expect(await service.invoke('expire-debit', again)).toEqual(DONE)
-    await expectLateCompletion(reference)
+    await expectException(reference, race)
   },
 )
 

@@ -10,6 +10,8 @@ import {
   type Debit,
   type WholeFacts,
 } from './debit.ts'
+import { exceptionKind } from './exception.ts'
+import type { Status } from './lifecycle.ts'
 
 /** A pending debit for its bank, which deduplicates by the uuid. */
 export type Submission = Omit<
@@ -66,6 +68,12 @@ export const submittedCustomer = ({
   const { customerName, accountNumber, changedAt } = account
   const isUnchanged = changedAt !== undefined && new Date(changedAt) <= createdAt
   return repeated && !isUnchanged ? {} : { customerName, accountNumber }
+}
+
+/** Reports whether a debit has ended otherwise than its bank reports. */
+export const contradictsEnd = (status: Status, outcome: BankOutcome): boolean => {
+  const reported = outcome.kind === 'completed' ? 'completed' : 'failed'
+  return exceptionKind(status, reported) !== 'refused_report'
 }
 
 export const applyOutcome = (
