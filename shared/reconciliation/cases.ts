@@ -166,7 +166,7 @@ const repeatsDebit = (refund: Refund, debit: Debit): Record<string, boolean> => 
     [`has a refund of ${provider}, which is not its provider`]: facts.provider !== provider,
     [`has a refund of the debit ${debitUuid}`]: facts.uuid !== debitUuid,
     [`has a refund of the bank reference ${debitBankReference}`]:
-      bankReference !== null && bankReference !== debitBankReference,
+      isReversal && bankReference !== null && bankReference !== debitBankReference,
     'has a refund to another account': accountNumber !== refund.accountNumber,
     // An operator who retries a refund can give another reason.
     'has a refund for another reason':

@@ -1,13 +1,17 @@
 import { beforeEach, expect, test } from 'vitest'
 import { manageLimit } from '../../functions/operator/manage-limit.ts'
+import { newRefund } from '../../shared/domain/debits/refund.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayAfter } from '../../shared/domain/time.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
+import { putException } from '../../shared/store/debits/exceptions.ts'
+import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
 import { put } from '../../shared/store/table.ts'
+import { transact } from '../../shared/store/transactions.ts'
 import { type FakeBank, fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
 import { pendingDebit, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
@@ -23,6 +27,7 @@ import {
   demo,
   differencesOn,
   exampleDay,
+  lateCompletionOf,
   other,
   overwrite,
   putProviders,
@@ -114,6 +119,19 @@ test('an event before its attempt or before its subscription causes no differenc
   }
   await overwrite(keys.webhook(demo), { since: later })
   expect(await differencesOn(TODAY)).toEqual([])
+})
+
+test('a refund of a late completion has the bank reference of the report', async () => {
+  await putProviders()
+  const failure = { bankReference: 'TRY-1', errorMessage: 'No' }
+  const charge = await charged({ provider: other })
+  const failed = await transitioned(charge, 'failed', at(TODAY, '12:02:00'), failure)
+  await putException(lateCompletionOf(failed, at(TODAY, '13:00:00')))
+  const cause = { origin: 'late_completion', reason: 'Late', at: at(TODAY, '14:00:00') } as const
+  const refund = newRefund(failed, { ...cause, debitBankReference: 'B-1' })
+  expect(refund.debitBankReference).toBe('B-1')
+  await transact([refundCreation(refund)], still())
+  expect(await differencesOn(TODAY, at(TODAY, '15:00:00'))).toEqual([])
 })
 
 test('a charge that is written while its day is read causes no difference', async () => {

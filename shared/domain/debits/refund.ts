@@ -89,7 +89,7 @@ type RefundCause = {
   origin: RefundOrigin
   reason: string | null
   at: Date
-  /** From the late report, for a debit without one. */
+  /** From the late report: the debit may have the one of the attempt that failed. */
   debitBankReference?: string | undefined
 }
 
@@ -107,7 +107,7 @@ export const newRefund = (
     providerName,
     bank: bank.identifier,
     amount,
-    debitBankReference: bankReference ?? debitBankReference ?? null,
+    debitBankReference: debitBankReference ?? bankReference ?? null,
     accountNumber,
     origin,
     reason: debit.erasedAt ? null : reason,
