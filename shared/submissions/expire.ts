@@ -23,7 +23,7 @@ const HELD_SECONDS = 60
 /**
  * Fails a debit whose deadline has passed (docs/api.md#timeouts), unless the bank reports an outcome
  * when queried once: its report may have been lost. An outcome that contradicts the end by another worker
- * becomes an exception. After a restore, leaves the debits of a held provider to the sweep: the bank may
+ * becomes an exception. After a restore, leaves the open debits of a held provider to the sweep: the bank may
  * have reported an outcome that the restore lost.
  */
 export const expire = (debit: Debit, phase: Phase, cause: Cause, runtime: QueryRuntime) =>
@@ -39,7 +39,7 @@ const expireUnless = async (
   runtime: QueryRuntime,
 ): Promise<Debit | Refusal> => {
   const restore = await findRestore()
-  if (isHeldBy(restore, debit.facts.provider)) {
+  if (isOpen(debit.status) && isHeldBy(restore, debit.facts.provider)) {
     // No timer fires again after the release.
     await followOpen(debit, () => secondsAfter(cause.at, HELD_SECONDS))
     return debit

@@ -248,6 +248,19 @@ testInProcess.each(races)(
   },
 )
 
+testInProcess(
+  'a late completion is queried again also while a restore holds its provider',
+  async () => {
+    refuseException()
+    const reference = await expireOvertaken()
+    await service.call('restore', 'begin', { generation: '2' })
+    onTestFinished(async () => void (await service.call('restore', 'release')))
+    const again = sqsEvent('expiries', [{ reference, phase: 'processing' }], () => 2)
+    expect(await service.invoke('expire-debit', again)).toEqual(DONE)
+    await expectException(reference)
+  },
+)
+
 testInProcess('a timeout that the sweep sent is repeated if it cannot be stored', async () => {
   const chargedAt = new Date(Date.now() - 700_000)
   const processing = moved(pendingDebit({}, chargedAt), 'processing', chargedAt)
