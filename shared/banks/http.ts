@@ -62,5 +62,6 @@ const outcomeOf = (reply: FinalReply): BankOutcome => {
     }
   }
   const message = reply.message ?? 'The bank failed the debit'
-  return { ...rejected({ ...reply, message }), code: reply.code ?? failureCode(message) }
+  const code = reply.code ?? failureCode(message)
+  return { ...rejected({ ...reply, message }), kind: 'failed', code }
 }

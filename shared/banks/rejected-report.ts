@@ -62,7 +62,7 @@ export const recordRejectedOutcome = (
 
 /** Returns a reply as the bank would report it, so that its own report of the same is a repeat. */
 const reportOf = (reply: BankOutcome) => {
-  if (reply.kind === 'rejected') {
+  if (reply.kind !== 'completed') {
     const { kind: _, bankReference, message, code, ...others } = reply
     noneRemain(others)
     return { status: 'failed', bank_reference: bankReference, error_message: message, code }

@@ -122,7 +122,7 @@ export const newSubmitter = (
       return afterSubmission(current, result, { ...cause, changes })
     }
     const refusal = await transition(debit, decide, runtime)
-    if (refusal instanceof Refusal && (result.kind === 'completed' || result.kind === 'rejected')) {
+    if (refusal instanceof Refusal && result.kind !== 'accepted' && result.kind !== 'silent') {
       await recordRejectedOutcome(debit, result, { refusal, cause, status })
     }
     return undefined
@@ -177,19 +177,26 @@ const healthRecorder = (skipsSlowBanks: boolean, runtime: Runtime) => {
 }
 
 /**
- * Changes only a pending debit: a timeout or a bank report may have been first. But a completed reply
- * means that the customer's money has moved, whatever became of the debit meanwhile, and a rejection
- * means that it has not, although the bank reported that.
+ * Applies an outcome to each debit. A first reply changes only a pending debit: a timeout or a bank report may
+ * have been first. But a rejection means that the customer's money has not moved, although the bank reported that.
  * @returns 422/3001 for a completed reply about a debit that has failed or is reversed, and for a
- *   rejection of one that was completed
+ *   failure or rejection of one that was completed
  */
 const afterSubmission = (debit: Debit, result: SubmissionReply, cause: Omit<Transition, 'to'>) => {
-  if (result.kind === 'completed') return applyOutcome(debit, result, cause)
-  const { status } = debit
-  if (result.kind === 'rejected' && (isUnsubmitted(status) || contradictsEnd(status, result))) {
-    return applyOutcome(debit, result, cause)
+  const isFirst = isUnsubmitted(debit.status)
+  switch (result.kind) {
+    case 'completed':
+    case 'failed':
+      return applyOutcome(debit, result, cause)
+    case 'rejected':
+      return isFirst || contradictsEnd(debit.status, result)
+        ? applyOutcome(debit, result, cause)
+        : debit
+    case 'accepted': {
+      const changes = { ...cause.changes, bankReference: result.bankReference }
+      return isFirst ? advance(debit, { ...cause, to: 'processing', changes }) : debit
+    }
+    case 'silent':
+      return debit
   }
-  if (result.kind !== 'accepted' || !isUnsubmitted(status)) return debit
-  const changes = { ...cause.changes, bankReference: result.bankReference }
-  return advance(debit, { ...cause, to: 'processing', changes })
 }

@@ -86,7 +86,7 @@ const SUBMISSIONS = rowsOf(`
   422      rejected network_error         {${ECHO},"status":"rejected","code":"network_error","message":"No"}
   422      rejected unknown_error         {${ECHO},"status":"rejected","code":"dormant_account","message":"No"}
   200      completed HTB-9                {${ECHO},"status":"completed","bank_reference":"HTB-9"}
-  200      rejected timeout               {${ECHO},"status":"failed","code":"timeout","message":"No approval"}
+  200      failed timeout                 {${ECHO},"status":"failed","code":"timeout","message":"No approval"}
   202      2002  ${CODED}  {${ECHO},"status":"completed","bank_reference":"HTB-9"}
   422      2002  ${ACCEPTED}  {${ECHO},"status":"rejected","message":"No code"}  <html>Unprocessable</html>
   422      2002  {${ECHO},"status":"rejected","code":"invalid_account"}  {"status":"rejected","code":"timeout","message":"No"}
@@ -157,9 +157,9 @@ const OUTCOMES = rowsOf(`
   "completed","bank_reference":"B-1","approval_method":"mobile_app"      completed B-1 mobile_api
   "completed","bank_reference":"B-1","fee":"0.00"          completed B-1 0
   "completed","bank_reference":"B-1","fee":"none","approval_method":"fax"  completed B-1
-  "failed","bank_reference":"B-1","code":"insufficient_funds","message":"No"  rejected B-1 insufficient_funds No
-  "failed","message":"Declined"                            rejected transaction_declined Declined
-  "failed"                                                 rejected unknown_error The bank failed the debit
+  "failed","bank_reference":"B-1","code":"insufficient_funds","message":"No"  failed B-1 insufficient_funds No
+  "failed","message":"Declined"                            failed transaction_declined Declined
+  "failed"                                                 failed unknown_error The bank failed the debit
   "accepted","bank_reference":"B-1"                        -
   "rejected","code":"timeout","message":"No"               -
 `)

@@ -4,7 +4,7 @@ import { useHttpBank } from '../support/http-bank.ts'
 import { statusPath } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 
-/** Submissions whose reply is lost, and which a query repeats (docs/bank-protocol.md#query). */
+/** Submissions whose reply is lost, and which a query precedes (docs/bank-protocol.md#query). */
 
 const service = useService()
 const bank = useHttpBank(service)
@@ -35,4 +35,20 @@ test.each([
   await service.runJob('submit-to-bank', { reference, resubmission: true })
   const { body } = await service.get(statusPath(reference))
   expect(body.data).toMatchObject({ status: 'processing', customer: { phone_number, ...expected } })
+})
+
+test('a failure that a query returns fails a debit that another worker has just recorded as accepted', async () => {
+  bank.conducts.push({ status: 503, body: '' })
+  const { reference, uuid } = await service.charge({ bank_identifier: 'HTB', amount: '120.50' })
+  await eventually(() => expect(bank.requestsFor(uuid)).toHaveLength(1))
+  const repeat = () => service.runJob('submit-to-bank', { reference, resubmission: true })
+  const reply = { uuid, amount: '120.50', bank_reference: 'HTB-82' }
+  bank.outcomes.set(uuid, async () => {
+    bank.outcomes.set(uuid, { ...reply, status: 'accepted' })
+    await repeat()
+    expect((await service.show(reference)).status).toBe('processing')
+    return { ...reply, status: 'failed', code: 'transaction_declined', message: 'Declined' }
+  })
+  await repeat()
+  expect((await service.show(reference)).status).toBe('failed')
 })

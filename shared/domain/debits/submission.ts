@@ -28,8 +28,9 @@ export type Submission = Omit<
 
 export type DebitAtBank = Pick<Submission, 'bank' | 'uuid' | 'amount'>
 
-type RejectedDebit = {
-  kind: 'rejected'
+type FailedDebit = {
+  /** `rejected`: the first reply, which an acceptance can contradict. `failed`: the outcome. */
+  kind: 'rejected' | 'failed'
   message: string
   code: FailureCode
   bankReference?: string
@@ -43,7 +44,7 @@ export type CompletedDebit = {
 }
 
 /** The final outcome of a debit at its bank. */
-export type BankOutcome = CompletedDebit | RejectedDebit
+export type BankOutcome = CompletedDebit | FailedDebit
 
 /** The reply of the bank to a submission. */
 export type SubmissionReply =
