@@ -14,8 +14,8 @@ const STEPS: Record<BatchStatus, readonly BatchStatus[]> = {
   // An offset or empty batch completes at once.
   pending: ['processing', 'completed'],
   processing: ['completed', 'failed'],
-  // A bank has paid it outside the service.
-  failed: ['pending', 'completed'],
+  // A retry begins a payout, or offsets take all of it; or a bank has paid it outside the service.
+  failed: ['processing', 'completed'],
   completed: [],
 }
 
@@ -56,10 +56,10 @@ const contentsStay: Check = ({ batches }, report) => {
       if (!before || !after || !by) continue
       const about = `${after.id}, change ${sequence}`
       const step = `${before.status} to ${after.status}`
+      const isRetried = before.status === 'failed' && before.uuid !== after.uuid
+      const during = isRetried ? [] : (DURING[step] ?? [])
       const other = [
-        ...[...FIXED, ...(DURING[step] ?? [])].filter(
-          (name) => !isDeepStrictEqual(before[name], after[name]),
-        ),
+        ...[...FIXED, ...during].filter((name) => !isDeepStrictEqual(before[name], after[name])),
         ...KEPT.filter((name) => !isDeepStrictEqual(before[name] ?? after[name], after[name])),
       ]
       if (other.length > 0) report(about, `another ${other}`)
@@ -71,7 +71,8 @@ const contentsStay: Check = ({ batches }, report) => {
         (before.status !== 'failed' || by.name === 'manage-settlement')
       if (before.status !== after.status && !isStep)
         report(about, `${by.name} moved it from ${step}`)
-      if ((before.uuid !== after.uuid) !== (step === 'failed to pending'))
+      const isSame = before.uuid === after.uuid
+      if (step === 'failed to processing' ? isSame : !isSame && !isRetried)
         report(about, `the uuid ${after.uuid}`)
       if (BEGUN.has(after.status) && (after.failedAt || after.failure))
         report(about, `is ${after.status}, but failed at ${after.failedAt}`)
