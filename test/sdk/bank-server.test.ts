@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
-import type { Kind } from '../../sdk/typescript/src/bank-replies.ts'
+import { replyStore } from '../../sdk/typescript/examples/reply-store.ts'
+import { type Kind, memoryStore } from '../../sdk/typescript/src/bank-replies.ts'
 import { type BankServerOptions, bankServer } from '../../sdk/typescript/src/bank-server.ts'
 import { requestHmac } from '../../shared/request-hmac.ts'
 import { camelCased } from '../support/camel-case.ts'
@@ -141,10 +144,22 @@ for (const {
   })
 }
 
-test('the first reply answers simultaneous repeats, also with another body', async () => {
-  const { handled, send } = openBank()
+test.each([
+  ['in memory', memoryStore<undefined>()],
+  ['in SQLite', replyStore(new DatabaseSync(':memory:'))],
+])('the first reply, %s, answers simultaneous repeats and queries', async (_, store) => {
+  const { handled, send, query } = openBank({ store })
   const other = JSON.stringify({ ...order, account_number: '1' })
-  const replies = await Promise.all([{}, {}, {}, { body: other }].map(send))
+  const decision = Promise.withResolvers<void>()
+  handled.submission.mockImplementationOnce(async () => {
+    decision.resolve()
+    await pause(50)
+    return { status: 'accepted', bankReference: 'B-1' } as never
+  })
+  const first = send({})
+  await decision.promise
+  const later = [query(), ...[{}, {}, { body: other }].map(send)]
+  const replies = await Promise.all([first, ...later])
   for (const { body } of replies) expect(body).toMatchObject({ bank_reference: 'B-1' })
   expect(handled.submission).toHaveBeenCalledTimes(1)
 })

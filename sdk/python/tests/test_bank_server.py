@@ -9,7 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -212,7 +212,7 @@ def test_async_handlers_of_many_submissions_may_use_the_threads_of_their_loop() 
     assert [reply.json()["status"] for reply in replies] == ["accepted"] * 40
 
 
-def test_concurrent_repeats_wait_for_the_first_decision(service: Service) -> None:
+def test_concurrent_repeats_and_queries_wait_for_the_first_decision(service: Service) -> None:
     began, release = threading.Event(), threading.Event()
     numbers = itertools.count(1)
 
@@ -222,17 +222,15 @@ def test_concurrent_repeats_wait_for_the_first_decision(service: Service) -> Non
         return {**ACCEPTED, "bank_reference": f"XYZ-{next(numbers)}"}
 
     service.bank.reset(on_submission=submit)
-    replies: list[Any] = []
-    repeats = [
-        threading.Thread(target=lambda: replies.append(service.post("submissions").json())) for _ in range(4)
-    ]
-    for repeat in repeats:
-        repeat.start()
-    assert began.wait(10)
-    release.set()
-    for repeat in repeats:
-        repeat.join()
-    assert [reply["bank_reference"] for reply in replies] == ["XYZ-1"] * 4
+    with ThreadPoolExecutor(6) as callers:
+        repeats = [callers.submit(service.post, "submissions") for _ in range(4)]
+        assert began.wait(10)
+        queries = [callers.submit(service.query, "submissions") for _ in range(2)]
+        # The queries are sent before the handler returns.
+        wait(queries, timeout=0.3)
+        release.set()
+        replies = [sent.result() for sent in (*repeats, *queries)]
+    assert [reply.json().get("bank_reference") for reply in replies] == ["XYZ-1"] * 6
 
 
 def test_the_example_passes_the_check_of_banks(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ export const replyStore = (db: DatabaseSync): ReplyStore => {
   // A connection has one transaction at a time.
   let last: Promise<unknown> = Promise.resolve()
   return {
-    read,
+    // A request that `once` still decides was received.
+    read: (key) => last.then(() => read(key)),
     once: (key, decide) => {
       const reply = last.then(() => decideOnce(key, () => decide(undefined)))
       last = reply.catch(() => undefined)

@@ -47,6 +47,7 @@ export type ReplyStore<Transaction = undefined> = {
    * transaction of the bank's database to `decide` and writes the reply in the same transaction.
    */
   once: (key: string, decide: (transaction: Transaction) => Promise<string>) => Promise<string>
+  /** Returns the reply with this key. Waits for a running `once` of the key. */
   read: (key: string) => Awaitable<string | undefined>
 }
 

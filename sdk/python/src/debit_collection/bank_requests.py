@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 from .wire import Payout as Payout
@@ -28,7 +29,7 @@ class ReplyStore(Protocol):
         """
 
     def read(self, key: str, /) -> dict[str, Any] | None:
-        """Returns the stored reply of a key."""
+        """Returns the stored reply of a key. Waits for a running `once` of the key."""
 
 
 class MemoryReplies:
@@ -48,4 +49,7 @@ class MemoryReplies:
             return self._replies[key]
 
     def read(self, key: str, /) -> dict[str, Any] | None:
-        return self._replies.get(key)
+        with self._lock:
+            lock = self._locks.get(key, nullcontext())
+        with lock:
+            return self._replies.get(key)
