@@ -14,7 +14,7 @@ import { pageNumbersView } from '../../shared/views/page.ts'
 export const listDebitTransactions = endpoint(
   'list-debit-transactions',
   async ({ caller, query, at }) => {
-    const { phone_number: phone, status_filter: status } = query
+    const { phone_number: phone, status } = query
     const list = listHash('list-debit-transactions', caller.bank, { phone, status })
     const position = positionIn(list, query.cursor)
     if (position instanceof Refusal) return position

@@ -69,15 +69,14 @@ const pathSchema = (name: OperationName, parameter: string): Json => {
 }
 
 const queryParameters = (name: OperationName): Json[] => {
-  const { query, queryNames = {} }: Operation = operations[name]
+  const { query }: Operation = operations[name]
   if (!query) return []
-  const publishedNames = new Map(Object.entries(queryNames).map(([wire, field]) => [field, wire]))
   const { properties, required } = schemaOf(query) as {
     properties: Record<string, Json>
     required: string[]
   }
   return Object.entries(properties).map(([key, { description: _, ...schema }]) => ({
-    ...describeParameter(name, publishedNames.get(key) ?? key),
+    ...describeParameter(name, key),
     in: 'query',
     required: required.includes(key),
     schema,

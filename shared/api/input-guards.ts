@@ -55,7 +55,7 @@ export const bodyGuards = (operation: Operation): Guard[] =>
     : []
 
 /** Returns the query as one object. A repeated parameter or `name[]` becomes a list, which no schema accepts. */
-const parametersOf = (event: ApiEvent, names: Record<string, string>): Record<string, unknown> => {
+const parametersOf = (event: ApiEvent): Record<string, unknown> => {
   const parameters = new Map<string, string | string[]>()
   for (const [key, values] of Object.entries(event.multiValueQueryStringParameters ?? {})) {
     const name = key.replace(/\[.*$/s, '')
@@ -64,25 +64,32 @@ const parametersOf = (event: ApiEvent, names: Record<string, string>): Record<st
     const isSingle = previous === undefined && values?.length === 1 && name === key
     parameters.set(name, isSingle ? value : [previous ?? [], values ?? []].flat(2))
   }
-  return Object.fromEntries([...parameters].map(([name, value]) => [names[name] ?? name, value]))
+  return Object.fromEntries(parameters)
 }
 
 /** Checks the query against the operation's schema: 422/1007 (docs/api.md#query-parameters). */
 export const queryGuard = (operation: Operation): Guard => ({
   before: ({ event }) => {
     if (!operation.query) return
-    const parameters = parametersOf(event, operation.queryNames ?? {})
+    const parameters = parametersOf(event)
     const query = parseInput(operation.query, parameters)
-    event.context.query = orThrow(query instanceof Refusal ? withLists(query, parameters) : query)
+    const names = operation.queryNames
+    event.context.query = orThrow(
+      query instanceof Refusal ? published(query, parameters, names) : query,
+    )
   },
 })
 
-/** Replaces the messages of a repeated parameter, which concern its type. */
-const withLists = (refusal: Refusal, parameters: Record<string, unknown>): Refusal =>
+/** Renames parameters, and replaces the messages of a repeated one, which concern its type. */
+const published = (
+  refusal: Refusal,
+  parameters: Record<string, unknown>,
+  names: Record<string, string> = {},
+): Refusal =>
   invalid(
     Object.fromEntries(
       Object.entries(refusal.details as FieldMessages).map(([name, messages]) => [
-        name,
+        names[name] ?? name,
         Array.isArray(parameters[name]) ? ['must be given once'] : messages,
       ]),
     ),

@@ -40,7 +40,7 @@ type Row = {
   /** Name of the optional object around the fields. */
   wrapper?: string
   query?: v.GenericSchema<unknown, unknown>
-  /** Published names of parameters in refusals. */
+  /** The names of parameters in refusals that differ from those in the query. */
   queryNames?: Record<string, string>
   status: number
 }

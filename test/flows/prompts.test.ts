@@ -62,8 +62,8 @@ test('only five of 60 charges of two providers to one phone reach the bank, and 
     name: 'Ama',
     'account-number': '1041001',
   })
-  const listed = async (status_filter: string) => {
-    const query = new URLSearchParams({ phone_number: PHONE, status_filter })
+  const listed = async (status: string) => {
+    const query = new URLSearchParams({ phone_number: PHONE, status })
     const path = `/api/v1/banks/debit-transactions?${query}`
     return (await service.get(path, 'bt_sandbox_htb')).body.data.total_count
   }

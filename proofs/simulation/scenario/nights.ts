@@ -185,7 +185,7 @@ const audit = async (
         await readList(noun, { ...(owner && { [owner]: id }), ...(status && { status }) })
     }
   }
-  const listed = { phone_number: '+233241234567', status_filter: 'completed', per_page: '2' }
+  const listed = { phone_number: '+233241234567', status: 'completed', per_page: '2' }
   // A page that is cut to its size is short, and a reader by numbers misses what it lacks.
   const isCut = kind === 'small sizes'
   for (const [index, id] of bankNames.entries()) {

@@ -72,10 +72,10 @@ export const NO_BANK_FILTER = `must be one of ${namedFilters.join(', ')}`
 export const BankListQuery = v.object(
   {
     phone_number: PhoneNumber,
-    status_filter: v.optional(v.picklist(bankFilters, NO_BANK_FILTER), 'pending'),
+    status: v.optional(v.picklist(bankFilters, NO_BANK_FILTER), 'pending'),
     ...pageParameters,
     cursor: v.optional(DebitCursor),
   },
   'is required',
 )
-export type BankStatusFilter = v.InferOutput<typeof BankListQuery>['status_filter']
+export type BankStatusFilter = v.InferOutput<typeof BankListQuery>['status']
