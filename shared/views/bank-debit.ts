@@ -156,6 +156,6 @@ export const bankListSchema = () =>
       total_count: countEntries().total_count,
       total_amount: v.optional(v.number()),
       total_is_at_least: countEntries().total_is_at_least,
-      status_filter: v.picklist(bankFilters),
+      status_filter: named('BankStatusFilter', v.picklist(bankFilters)),
     }),
   )

@@ -10,6 +10,7 @@ import {
   type WebhookEvent,
   webhooks,
 } from '../../sdk/typescript/src/index.ts'
+import { BankStatusFilter } from '../../sdk/typescript/src/wire.ts'
 import { camelCased } from '../support/camel-case.ts'
 import { eventually } from '../support/eventually.ts'
 import { createProvider } from '../support/provider.ts'
@@ -167,6 +168,12 @@ test('a bank reports outcomes, and lists the debits of a number', async () => {
   // An earlier debit of the number has failed, too, once its ten seconds are over.
   const uuids = listed.map(({ uuid }) => uuid)
   expect([uuids.includes(first), uuids.includes(second)]).toEqual([false, true])
+  for (const status of Object.values(BankStatusFilter)) {
+    await all(reports.list({ phoneNumber: SILENT, status }))
+  }
+  // @ts-expect-error the service refuses this filter
+  const refused = reports.list({ phoneNumber: SILENT, status: 'reversed' })
+  await expect(all(refused)).rejects.toMatchObject({ status: 422 })
 })
 
 test('a provider requests a reversal and reads the decision', async () => {

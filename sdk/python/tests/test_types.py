@@ -20,3 +20,9 @@ def test_a_client_has_the_types_of_the_description() -> None:
         client.charge(**{**ORDER, "amount": 1})
     with pytest.raises(TypeError):
         BankReports(api_key="bt_1", base_url=URL).update("uuid", status="completed")  # type: ignore[call-arg]
+
+
+def test_a_bank_lists_only_by_the_statuses_that_the_service_accepts() -> None:
+    reports = BankReports(api_key="bt_1", base_url=URL)
+    assert_type(reports.list("+233241234567", status="cancelled"), Listing[wire.BankTransaction])
+    reports.list("+233241234567", status="reversed")  # type: ignore[arg-type]

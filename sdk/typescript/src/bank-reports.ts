@@ -3,11 +3,11 @@ import { type List, listOf } from './pages.ts'
 import { dataIn, postOf, readOf } from './requests.ts'
 import { type CallOptions, type ClientOptions, openTransport, type Transport } from './transport.ts'
 import type {
+  BankStatusFilter,
   BankTransaction,
   BankTransactionList,
   CallbackTransaction,
   DebitCallbackFields,
-  DebitStatus,
   ReportedTransaction,
   UpdateDebitTransactionFields,
 } from './wire.ts'
@@ -45,7 +45,7 @@ export class BankReports {
 
   /** Lists the debits of a phone number at the bank, newest first, by default the pending ones. @throws NotFoundError */
   list(
-    { phoneNumber, status }: { phoneNumber: string; status?: DebitStatus | 'all' | undefined },
+    { phoneNumber, status }: { phoneNumber: string; status?: BankStatusFilter | undefined },
     call?: CallOptions,
   ): List<BankTransaction> {
     const read = readOf('listDebitTransactions', '/debit-transactions', {})

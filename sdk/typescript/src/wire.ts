@@ -353,6 +353,17 @@ export type BankHealth = {
     since: string | null;
 };
 
+export type BankStatusFilter = "pending" | "processing" | "completed" | "failed" | "all" | "cancelled";
+
+export const BankStatusFilter = {
+    pending: "pending",
+    processing: "processing",
+    completed: "completed",
+    failed: "failed",
+    all: "all",
+    cancelled: "cancelled"
+} as const;
+
 export type BankTransaction = {
     /**
      * Id of the transaction
@@ -485,7 +496,7 @@ export type BankTransactionList = {
     /**
      * The status of all listed transactions, or `all`
      */
-    status_filter: "pending" | "processing" | "completed" | "failed" | "all" | "cancelled";
+    status_filter: BankStatusFilter;
 };
 
 export type CallbackTransaction = {

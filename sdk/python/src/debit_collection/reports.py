@@ -53,7 +53,7 @@ class Reports(Group):
         self,
         phone_number: str,
         *,
-        status: wire.DebitStatus | Literal["all"] | None = None,
+        status: wire.BankStatusFilter | None = None,
         timeout: float | None = None,
     ) -> Pages[wire.BankTransaction]:
         """Lists the debits of a phone number at the bank, the newest first, by default the pending ones."""

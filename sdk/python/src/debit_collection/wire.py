@@ -52,6 +52,9 @@ class BankHealth(TypedDict):
     since: str | None
 
 
+BankStatusFilter: TypeAlias = Literal["pending", "processing", "completed", "failed", "all", "cancelled"]
+
+
 class BankTransactionPaymentPartner(TypedDict):
     name: str
     partner_reference: str
