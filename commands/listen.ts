@@ -34,6 +34,7 @@ const { values, positionals, refuse } = await readArguments({
   summary:
     'Receives webhooks: verifies them, marks duplicates and late events, and prints a line for each.\n' +
     '--register directs the webhook of a provider in a sandbox here, until the command ends.\n' +
+    'An existing webhook gets a new secret, which stays after that.\n' +
     '--print shows the bodies, --json prints a JSON object for each event, --forward-to sends each\n' +
     'event on to a receiver of your own and answers as it does.',
   options: {
@@ -151,7 +152,11 @@ if (values.register !== undefined) {
   const registration = { provider: values.register, url: `${url}/webhooks`, events }
   const registered = await register(sandboxPort, registration).catch(failWith)
   secret = registered.secret
-  restore = registered.restore
+  restore = async () => {
+    await registered.restore()
+    if (registered.isReplaced)
+      note(`restored ${values.register}  its webhook keeps the new secret ${secret}`)
+  }
   note(`registered ${values.register}  secret ${secret}`)
 }
 note(`listening ${url}`)

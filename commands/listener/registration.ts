@@ -19,7 +19,7 @@ const resultOf = <T>(reply: { result: T } | { error: string }): T => {
 /**
  * Directs the webhook of a provider in a sandbox to a URL.
  * @param events the only events to send; undefined: as before
- * @returns the secret, and a function that restores the earlier URL and events
+ * @returns the secret, whether it replaces another, and a function that restores the earlier URL and events
  * @throws InvocationFailure with one line
  */
 export const register = async (
@@ -39,6 +39,7 @@ export const register = async (
   const secret = created ?? (await rotate()).secret
   return {
     secret,
+    isReplaced: secret !== created,
     restore: async (): Promise<void> => {
       if ('error' in earlier) await call(port, 'remove', { provider })
       else await set({ url: earlier.result.url, events: earlier.result.events?.join() ?? 'none' })

@@ -190,6 +190,14 @@ test('the listener registers itself with a new secret, and restores the setting 
   child.kill('SIGINT')
   expect(await exited).toBe(0)
   expect(await shown()).toMatchObject({ url, events: null })
+  const [, replacement = ''] = /secret (whsec_\S+)/.exec(printed.out) ?? []
+  expect(printed.out).toContain(`restored demo  its webhook keeps the new secret ${replacement}\n`)
+  // Without an earlier webhook, no secret is replaced.
+  await operator('webhook', 'remove')
+  const first = await startListener(words)
+  first.child.kill('SIGINT')
+  expect(await first.exited).toBe(0)
+  expect(first.printed.out).not.toContain('restored')
 }, 60_000)
 
 test('a listener forwards an event with its headers and bytes, and answers as the receiver does', async () => {
