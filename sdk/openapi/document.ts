@@ -31,9 +31,11 @@ Lists return \`per_page\` items, newest first except the event feed. To read a w
 request with \`meta.next_cursor\` as \`cursor\` while \`meta.has_more\` is true; \`x-pagination\` of an
 operation names these members. Numbered pages (\`page\`) reach 10,000 items and have counts.
 
-The service is stricter than this document in five places: a cursor belongs to its list, caller and
-filter; \`cursor\` excludes \`after\`; a number as amount or fee has two decimals in its text; a bank
-identifier is that of a live bank; and metadata has no control or invisible formatting characters.
+Schemas cannot express some rules of the service: a cursor belongs to its list, caller and filter;
+\`cursor\` excludes \`after\`; a number as amount has two decimals in its text, one as fee no exponent;
+a bank identifier is that of a live bank; a time is on the calendar, and \`created_to\` not before
+\`created_from\`; a text has a visible character and no lone surrogates; and metadata has no control or
+invisible formatting characters and only numbers that a double keeps.
 
 A provider can require signed requests. Then \`X-Timestamp\` is the time in epoch seconds, and
 \`X-Signature\` the lowercase hex of the HMAC-SHA256 over method, path with query, timestamp and body.

@@ -33,11 +33,14 @@ const AFTER_C0 = String.raw`\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\
 // BLANK for JSON Schema validators: its characters of the basic plane.
 const BLANK_CLASS = String.raw`\s\u00AD\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB`
 
+/** A character that is neither a control nor invisible, as a pattern for the API description. */
+export const VISIBLE = String.raw`[^\u0000-\u001F${AFTER_C0}${BLANK_CLASS}]`
+
 /** Returns the checks of a text as one pattern, for the API description. */
 const patternOf = (lines: boolean): string => {
   const c0 = lines ? String.raw`\u0000-\u0008\u000B\u000C\u000E-\u001F` : String.raw`\u0000-\u001F`
   const any = `[^${c0}${AFTER_C0}]*`
-  return `^${any}[^${c0}${AFTER_C0}${BLANK_CLASS}]${any}$`
+  return `^${any}${VISIBLE}${any}$`
 }
 
 /** Replaces control characters and line ends by blanks: text of a peer must not control a terminal. */

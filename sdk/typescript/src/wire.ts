@@ -27,9 +27,11 @@
  * request with `meta.next_cursor` as `cursor` while `meta.has_more` is true; `x-pagination` of an
  * operation names these members. Numbered pages (`page`) reach 10,000 items and have counts.
  *
- * The service is stricter than this document in five places: a cursor belongs to its list, caller and
- * filter; `cursor` excludes `after`; a number as amount or fee has two decimals in its text; a bank
- * identifier is that of a live bank; and metadata has no control or invisible formatting characters.
+ * Schemas cannot express some rules of the service: a cursor belongs to its list, caller and filter;
+ * `cursor` excludes `after`; a number as amount has two decimals in its text, one as fee no exponent;
+ * a bank identifier is that of a live bank; a time is on the calendar, and `created_to` not before
+ * `created_from`; a text has a visible character and no lone surrogates; and metadata has no control or
+ * invisible formatting characters and only numbers that a double keeps.
  *
  * A provider can require signed requests. Then `X-Timestamp` is the time in epoch seconds, and
  * `X-Signature` the lowercase hex of the HMAC-SHA256 over method, path with query, timestamp and body.
@@ -143,7 +145,7 @@ export type ChargeFields = {
      * Text in the customer's transaction history
      * @minLength 1
      * @maxLength 100
-     * @pattern ^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\s\u00AD\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB][^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$
+     * @pattern ^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*[^\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\s\u00AD\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB][^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$
      */
     narration: string;
     /**
@@ -228,7 +230,7 @@ export type RequestReversalFields = {
      * Published code of the last failure; null if none
      * @minLength 1
      * @maxLength 200
-     * @pattern ^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\s\u00AD\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB][^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$
+     * @pattern ^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*[^\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\s\u00AD\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB][^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$
      */
     reason: string;
     /**

@@ -4,7 +4,7 @@ import { type Complete, defined, noneRemain } from '../complete.ts'
 import { fitsMetadata, METADATA_TOO_LARGE, Metadata } from '../metadata.ts'
 import { Fee } from '../money.ts'
 import { invalid, type Refusal } from '../refusal.ts'
-import { isBlank, message, oneOf, text } from '../text.ts'
+import { isBlank, message, oneOf, text, VISIBLE } from '../text.ts'
 import { advance, approve, type Cause, type Changes, type Debit, merged } from './debit.ts'
 
 /** The bank's own reference of a debit, a payment or a refund. */
@@ -46,7 +46,7 @@ const report = <const S extends readonly string[]>(statuses: S) =>
       if: { properties: { status: { const: 'failed' } } },
       // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
       then: {
-        properties: { error_message: { type: 'string', pattern: '\\S' } },
+        properties: { error_message: { type: 'string', pattern: VISIBLE } },
         required: ['error_message'],
       },
     }),

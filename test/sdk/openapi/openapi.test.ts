@@ -181,7 +181,9 @@ test('the schema of a charge accepts the same texts as the service', () => {
 })
 
 test('the schema of a report accepts the same messages as the service', () => {
-  for (const error_message of ['Declined', '', ' ', null, undefined]) {
+  const invisible = ['\u0000', '\u0085\n', '\u202e', '\u200b\ufeff', ' \u2800']
+  const texts = ['Declined', '\u0000a', '😀', '', ' ', ...invisible]
+  for (const error_message of [...texts, null, undefined]) {
     for (const status of ['failed', 'completed']) {
       const report = { status, bank_reference: 'B-1', error_message }
       expectSame(report, [BankUpdate, 'UpdateDebitTransactionFields'])
