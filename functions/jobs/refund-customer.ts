@@ -10,7 +10,7 @@ import {
 } from '../../shared/domain/debits/refund.ts'
 import { isHeldBy, type Restore } from '../../shared/domain/operator/restore.ts'
 import type { PayoutResult } from '../../shared/domain/settlement/payout.ts'
-import { secondsAfter } from '../../shared/domain/time.ts'
+import { laterOf, secondsAfter } from '../../shared/domain/time.ts'
 import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
@@ -103,8 +103,8 @@ const recordResult = async (refund: Refund, result: PayoutResult, runtime: Runti
 
 /** Stores the failure and an exception for operators in one transaction. */
 const recordFailure = async (refund: Refund, failure: string, by: string, runtime: Runtime) => {
-  const at = runtime.now()
-  const { reference, provider, bank, amount, uuid } = refund
+  const { reference, provider, bank, amount, uuid, createdAt } = refund
+  const at = laterOf(createdAt, runtime.now())
   const debit = await findDebit(reference)
   const opened = {
     kind: 'refund' as const,

@@ -10,13 +10,13 @@ import { findRefunds, refundPages } from '../store/debits/refunds.ts'
 import { type CheckResult, checkResult, combine, notApplicable } from './findings.ts'
 import { EXPECTED, type StatusExpectation } from './lifecycle.ts'
 import type { PartScope, Task } from './part.ts'
-import { readDebits } from './read.ts'
+import { findUnrecorded, readDebits } from './read.ts'
 import {
   areInOrder,
-  type DebitRecord,
   isSet,
   isTooOld,
   mayHaveExpired,
+  type SettledRecord,
   timeOf,
   type Window,
 } from './records.ts'
@@ -113,7 +113,19 @@ const exceptionMatches = (exception: ReportException, debit: Debit | undefined):
       !debit.history.some(({ type }) => type === exception.status),
   })
 
-export const hasRefund = ({ debit, refund }: DebitRecord): CheckResult =>
+/** The exception counts once, in `exceptionMatches`. A reversal decides a request that is lost. */
+export const knowsItsRequest = ({ debit, request }: SettledRecord): CheckResult => {
+  const isReversed = EXPECTED[debit.status].money === 'reversed'
+  const claims = {
+    'was requested to be reversed, but has no request':
+      debit.reversalRequest !== undefined && request === undefined && !isReversed,
+    'is reversed, but its request is open':
+      request !== undefined && request.resolvedAt === undefined && isReversed,
+  }
+  return checkResult(claims, 0)
+}
+
+export const hasRefund = ({ debit, refund }: SettledRecord): CheckResult =>
   EXPECTED[debit.status].refund === 'reversal' && timeOf(debit, 'completed')
     ? checkResult({ 'is reversed, but has no refund': refund === undefined })
     : notApplicable
@@ -130,11 +142,19 @@ export const checkRefunds = async (
   ]
   for (const pages of lists) {
     for await (const refunds of pages) {
-      const debits = await readDebits(refunds.map(({ reference }) => reference))
+      const [debits, unrecorded] = await Promise.all([
+        readDebits(refunds.map(({ reference }) => reference)),
+        findUnrecorded(refunds),
+      ])
       for (const refund of refunds) {
         const { provider, reference: subject } = refund
         const debit = debits.get(subject)
-        findings.check(39, { provider, subject }, () => refundMatches(refund, debit, window))
+        findings.check(39, { provider, subject }, () =>
+          combine([
+            refundMatches(refund, debit, window),
+            failureIsRecorded(refund, unrecorded.has(subject), window),
+          ]),
+        )
       }
     }
   }
@@ -203,6 +223,16 @@ const contradictsStatus = (refund: Refund): Record<string, boolean> => {
       isSet(bankReference) !== (status === 'completed'),
   }
 }
+
+/** The refund counts once, in `refundMatches`. */
+const failureIsRecorded = ({ reference }: Refund, isUnrecorded: boolean, window: Window) =>
+  checkResult(
+    {
+      'has a failed refund without an exception':
+        isUnrecorded && !mayHaveExpired(reference, window),
+    },
+    0,
+  )
 
 const refundMatches = (refund: Refund, debit: Debit | undefined, window: Window): CheckResult => {
   const { status, origin, createdAt, processedAt } = refund

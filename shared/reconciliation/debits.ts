@@ -8,7 +8,7 @@ import type { Span } from '../store/table.ts'
 import { recentFeed } from '../store/webhooks/feed.ts'
 import { findWebhookSettings } from '../store/webhooks/webhooks.ts'
 import { unsettledPages } from '../store/work-index.ts'
-import { hasRefund } from './cases.ts'
+import { hasRefund, knowsItsRequest } from './cases.ts'
 import * as checks from './debit-checks.ts'
 import { isOfItsEvent, isPublished } from './events.ts'
 import { type CheckResult, checkResult, type Invariant, notApplicable } from './findings.ts'
@@ -50,6 +50,7 @@ const debitChecks: readonly [Invariant, Check][] = [
   [23, isSettledRightly],
   [25, keepsItsAmount],
   [27, isAdjustedOnce],
+  [31, knowsItsRequest],
   [33, checks.changesHaveActors],
   [39, hasRefund],
   [50, linesRepeatDebit],
@@ -200,6 +201,8 @@ const checkSettled = async (debits: readonly Debit[], scope: PartScope): Promise
     const of = { provider, subject: record.debit.facts.reference }
     findings.check(22, of, () => isSettledOnce(record, window))
     findings.check(27, of, () => isAdjustedOnce(record, window))
+    findings.check(31, of, () => knowsItsRequest(record))
+    findings.check(39, of, () => hasRefund(record))
     findings.check(50, of, () => linesRepeatDebit(record))
   }
 }

@@ -1,17 +1,19 @@
 import type { Debit } from '../domain/debits/debit.ts'
+import type { Refund } from '../domain/debits/refund.ts'
 import { isBatchId, type Reference } from '../domain/ids.ts'
 import type { Batch, Line } from '../domain/settlement/batch.ts'
 import type { Delivery } from '../domain/webhooks/delivery.ts'
 import type { FeedEntry } from '../domain/webhooks/feed.ts'
 import { groupsOf, mapConcurrent } from '../store/concurrent.ts'
 import { fromDebitItem } from '../store/debits/debit-item.ts'
+import { fromExceptionItem } from '../store/debits/exceptions.ts'
 import { fromRefundItem } from '../store/debits/refunds.ts'
 import { type Key, keys } from '../store/keys.ts'
 import { findLines, linesOf } from '../store/settlement/lines.ts'
 import { keyOf, readMany } from '../store/table.ts'
 import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
 import { EXPECTED } from './lifecycle.ts'
-import type { DebitRecord, SettledRecord, Window } from './records.ts'
+import { type DebitRecord, isSet, type SettledRecord, type Window } from './records.ts'
 
 /** Keys of a BatchGetItem, and calls in flight. */
 const BATCH_MAX = 100
@@ -84,36 +86,51 @@ const claimOf = ({ facts }: Debit) => keys.partnerReference(facts.provider, fact
 /** Loads the related items of debits, strongly consistent. */
 export const loadRecords = async (followed: readonly FollowedDebit[]): Promise<DebitRecord[]> => {
   const debits = followed.map(({ debit }) => debit)
-  const related = debits.flatMap((debit) => [
-    claimOf(debit),
-    ...(EXPECTED[debit.status].refund === 'reversal' ? [keys.refund(debit.facts.reference)] : []),
-  ])
-  const [items, settled] = await Promise.all([readItems(related), loadSettled(debits)])
-  return followed.map(({ debit, deliveries }, index) => {
-    const { reference } = debit.facts
-    const itemAt = (key: Key) => items.get(textOf(key))
-    const refund = itemAt(keys.refund(reference))
-    return {
-      ...(settled[index] as SettledRecord),
-      claim: itemAt(claimOf(debit)) as DebitRecord['claim'],
-      deliveries: debit.history.map((_, n) => deliveries.find((delivery) => delivery.n === n)),
-      refund: refund && fromRefundItem(refund),
-    }
-  })
+  const [claims, settled] = await Promise.all([readItems(debits.map(claimOf)), loadSettled(debits)])
+  return followed.map(({ debit, deliveries }, index) => ({
+    ...(settled[index] as SettledRecord),
+    claim: claims.get(textOf(claimOf(debit))) as DebitRecord['claim'],
+    deliveries: debit.history.map((_, n) => deliveries.find((delivery) => delivery.n === n)),
+  }))
 }
 
 const findSettled = async (debits: readonly Debit[], type: Line['type']) =>
   new Map(await inBatches(debits, async (some) => [...(await findLines(some, type))]))
 
-/** Loads the lines of debits in the batches that they name. */
+/** Returns the debits whose refund failed without an exception. */
+export const findUnrecorded = async (refunds: readonly Refund[]): Promise<Set<Reference>> => {
+  const failures = refunds.flatMap(({ reference, status, failedAt: at, uuid: requestId }) =>
+    status === 'failed' && at ? { reference, at, requestId } : [],
+  )
+  const items = await readItems(failures.map(keys.exception))
+  const missing = failures.filter((failure) => !items.has(textOf(keys.exception(failure))))
+  return new Set(missing.map(({ reference }) => reference))
+}
+
+const attachedTo = ({ facts, status, reversalRequest }: Debit) => ({
+  refund: EXPECTED[status].refund === 'reversal' ? keys.refund(facts.reference) : undefined,
+  request: reversalRequest && keys.exception({ ...facts, ...reversalRequest }),
+})
+
+/** Loads the lines of debits in the batches that they name, their refunds and requests. */
 export const loadSettled = async (debits: readonly Debit[]): Promise<SettledRecord[]> => {
-  const [lines, adjustments] = await Promise.all([
+  const attached = debits.map(attachedTo)
+  const [lines, adjustments, items] = await Promise.all([
     findSettled(debits, 'debit'),
     findSettled(debits, 'adjustment'),
+    readItems(attached.flatMap(({ refund, request }) => [refund, request].filter(isSet))),
   ])
-  return debits.map((debit) => {
+  const itemAt = (key: Key | undefined) => key && items.get(textOf(key))
+  return debits.map((debit, index) => {
     const { reference } = debit.facts
-    return { debit, line: lines.get(reference), adjustment: adjustments.get(reference) }
+    const [refund, request] = [itemAt(attached[index]?.refund), itemAt(attached[index]?.request)]
+    return {
+      debit,
+      line: lines.get(reference),
+      adjustment: adjustments.get(reference),
+      refund: refund && fromRefundItem(refund),
+      request: request && fromExceptionItem(request),
+    }
   })
 }
 

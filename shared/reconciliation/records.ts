@@ -1,4 +1,5 @@
 import type { Debit } from '../domain/debits/debit.ts'
+import type { ReportException } from '../domain/debits/exception.ts'
 import type { DebitEventName } from '../domain/debits/lifecycle.ts'
 import type { Refund } from '../domain/debits/refund.ts'
 import { type Clocks, clocks } from '../domain/debits/timeouts.ts'
@@ -88,8 +89,15 @@ export const HAS_PAYOUT: Record<BatchStatus, boolean> = {
   failed: false,
 }
 
-/** A debit with its lines in the batches that it names. */
-export type SettledRecord = { debit: Debit; line: Line | undefined; adjustment: Line | undefined }
+/** A debit with its lines in the batches that it names, its refund and its provider's request. */
+export type SettledRecord = {
+  debit: Debit
+  line: Line | undefined
+  adjustment: Line | undefined
+  /** Read only for a reversed debit. */
+  refund: Refund | undefined
+  request: ReportException | undefined
+}
 
 /** A debit with all items that belong to it. */
 export type DebitRecord = SettledRecord & {
@@ -97,8 +105,6 @@ export type DebitRecord = SettledRecord & {
   claim: { reference: Reference; request: string } | undefined
   /** By event number. */
   deliveries: readonly (Delivery | undefined)[]
-  /** Read only for a reversed debit. */
-  refund: Refund | undefined
 }
 
 export type Subscription = Pick<Webhook, 'events' | 'since' | 'subscribedAt'> | undefined

@@ -180,6 +180,11 @@ const faults: [date: Day, changes: Changes, now?: Date][] = [
       ...repeated(),
       '31 a late completion of a completed debit': (d) =>
         putException(lateCompletionOf(d.done, NOON)),
+      '31 a request for a reversal that is lost': ({ done }) =>
+        alter(debit(done), (item) => {
+          item.reversalRequest = { at: NOON.getTime(), by: 'provider:demo', rid: 'r' }
+          item.version += 1
+        }),
       '33 a change without a request': (d) => set(debit(d.done), { 'history.0.rid': undefined }),
       '33 a change by another bank': (d) => set(debit(d.done), { 'history.2.by': 'bank:ECO' }),
       '39 a reversed debit without a refund': (d) => remove(refund(d.reversed)),
@@ -213,6 +218,12 @@ const faults: [date: Day, changes: Changes, now?: Date][] = [
   [
     DAY_AFTER,
     {
+      '39 a debit of an earlier day reversed without a refund': (d) => remove(refund(d.reversed)),
+      '39 a failed refund without an exception': ({ reversed }) => {
+        const end = { failedAt: `${TOMORROW}T09:00:00.000Z`, failure: 'No', completedAt: null }
+        const index = { byStatus: keys.refunds('due'), bankReference: null }
+        return set(refund(reversed), { status: 'failed', ...end, ...index })
+      },
       '22 an unsettled completed debit of another day': () => completed({ provider: other }),
       '26 an outstanding amount of zero without offsets': (d) =>
         set(batchKey(d.below), { outstanding: 0 }),

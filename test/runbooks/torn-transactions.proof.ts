@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Entry } from '../../sandbox/aws/journal.ts'
 import { refuseCalls } from '../../sandbox/aws/sdk.ts'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
-import { createPayee } from '../support/payee.ts'
-import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
+import { createPayee, type Payee } from '../support/payee.ts'
+import { FAILS_AT_ONCE, pathOf, SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { keyOf } from '../support/table-exports.ts'
 import {
@@ -40,8 +41,25 @@ const completedLate = async (credential: string, reference: string) => {
   return late
 }
 
+const requested = async ({ credential }: Payee): Promise<string> => {
+  const { reference } = await service.chargeCompleted({}, credential)
+  const body = { reason: 'Cancelled' }
+  await service.send('POST', pathOf('request-reversal', { reference }), { credential, body })
+  return reference
+}
+
+/** Reverses a debit whose bank rejects the refund. */
+const rejectedRefund = async ({ credential, reverse }: Payee): Promise<void> => {
+  const link = { phone: '+233205550002', bank: 'GCB', name: 'Kofi' }
+  await service.call('customer', 'link', { ...link, 'account-number': '1041550000' })
+  const { reference } = await service.chargeCompleted({ phone_number: link.phone }, credential)
+  await reverse(reference)
+  await eventually(async () => expect((await service.show(reference)).refund.status).toBe('failed'))
+}
+
 const act = async (): Promise<void> => {
-  const payee = await createPayee(service, 'torn', { 'daily-limit': '100000.00' })
+  const settings = { 'daily-limit': '100000.00', reversals: 'request' }
+  const payee = await createPayee(service, 'torn', settings)
   const { call } = service
   await call('webhook', 'set', {
     provider: 'torn',
@@ -64,6 +82,8 @@ const act = async (): Promise<void> => {
   await call('exception', 'resolve', { kind: 'late_completion', bank, ...days, note: 'Returned' })
   const [reversed = ''] = await payee.complete('20.00')
   await payee.reverse(reversed)
+  await call('exception', 'refund', { reference: await requested(payee) })
+  await rejectedRefund(payee)
   const funding = { bank, reference: 'F-1' }
   await call('funding', 'record', { ...funding, amount: '500.00', date: today })
   await call('funding', 'correct', { ...funding, amount: '400.00', reason: 'Typing error' })
@@ -129,6 +149,7 @@ const harmless: Record<string, string> = {
   '+debit +PARTNER_REFERENCE +DAY without +debit +DAY': 'a repeated charge gets 409/3003',
   '+debit +PARTNER_REFERENCE ~DAY without +debit ~DAY': 'a repeated charge gets 409/3003',
   '+refund ~exception without ~exception': STILL_OPEN,
+  '~refund +exception without ~refund': 'the worker asks the bank again, and stores the failure',
   '~exception +bulk-outcome without ~exception': STILL_OPEN,
   '~exception +bulk-outcome without +bulk-outcome': 'a repeated grant skips the debit',
   '+batch +lines ~debit without +batch ~debit': UNREAD,
