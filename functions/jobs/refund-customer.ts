@@ -1,5 +1,5 @@
 import { paymentConnectors } from '../../shared/banks/registry.ts'
-import { predatesRestore } from '../../shared/domain/debits/debit.ts'
+import { type Debit, predatesRestore } from '../../shared/domain/debits/debit.ts'
 import { blocksRefund, openException } from '../../shared/domain/debits/exception.ts'
 import {
   beginRefund,
@@ -35,7 +35,7 @@ const SENT_SECONDS = 60
  * restore holds the provider, a refund waits: the sweep sends its message again. A contradiction that the
  * bank reported after the reversal fails a refund that no bank has seen, also one that waited in an
  * outage. So does a bank that has made the refund which it rejected before: the customer would be paid
- * twice.
+ * twice. A failover can lose the reversal of a refund, which then waits until an operator repeats it.
  */
 export const refundCustomer = (runtime: Runtime) =>
   consumer('refunds', async ({ reference }) => {
@@ -43,10 +43,12 @@ export const refundCustomer = (runtime: Runtime) =>
     if (!refund || !refundStatuses[refund.status].isOpen) return
     const restore = await findRestore()
     if (isHeldBy(restore, refund.provider)) return
+    const debit = await findDebit(reference)
+    if (refund.origin === 'reversal' && debit?.status !== 'reversed') return
     const connector = await findConnector(refund, runtime)
     if (!connector) return rejectUnsent(refund, runtime)
     const isBegun = refund.status === 'processing'
-    const repeated = isBegun || (restore !== undefined && (await mayBeUndone(refund, restore)))
+    const repeated = isBegun || (restore !== undefined && mayBeUndone(debit, restore))
     const queryRefund = async ({ uuid }: Pick<Refund, 'uuid'>) =>
       connector.query?.({ ...refund, kind: 'refund', uuid })
     const isContradicted = (await findExceptions(reference)).some(blocksRefund)
@@ -73,8 +75,8 @@ export const refundCustomer = (runtime: Runtime) =>
   })
 
 /** A restore may have undone the record of a refund that the bank has made, or of its reversal. */
-const mayBeUndone = async ({ reference }: Refund, { generation }: Restore): Promise<boolean> =>
-  predatesRestore((await findDebit(reference)) ?? { history: [] }, generation)
+const mayBeUndone = (debit: Debit | undefined, { generation }: Restore): boolean =>
+  predatesRestore(debit ?? { history: [] }, generation)
 
 /** Returns undefined if the bank has no connector. */
 const findConnector = async ({ bank }: Refund, runtime: Runtime) => {
