@@ -124,7 +124,7 @@ export const planRefund = async (request: RefundRequest, { at }: Pick<Author, 'a
   if (noted.length > 0 && !request['despite-note']) return alreadyNoted()
   const reasons = [...open, ...noted]
   const requested = open.find(isRequest)
-  if (requested && !current) return { requested }
+  if (requested) return { requested }
   const next = shownRefund(
     debit && reasons.length > 0 ? refundAfter(debit, current, reasons, { reason, at }) : undefined,
   )

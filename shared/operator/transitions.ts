@@ -3,17 +3,18 @@ import { advance, type Changes, type Debit } from '../domain/debits/debit.ts'
 import { eraseChanges } from '../domain/debits/erasure.ts'
 import { blocksRefund, contradicted } from '../domain/debits/exception.ts'
 import { checkTransition, isOpen, type Status } from '../domain/debits/lifecycle.ts'
-import { reversalRefund } from '../domain/debits/refund.ts'
+import { type Refund, reversalRefund } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebit } from '../store/debits/debits.ts'
-import { acceptanceWrite, findExceptions } from '../store/debits/exceptions.ts'
-import { refundCreation } from '../store/debits/refunds.ts'
+import { acceptanceWrite, findExceptions, findRequest } from '../store/debits/exceptions.ts'
+import { findRefund, refundCreation, refundReplacement } from '../store/debits/refunds.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { changeWrites } from '../store/operator/changes.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
 import type { Write } from '../store/table.ts'
+import { transact } from '../store/transactions.ts'
 import { repairBeforeReversal } from '../sweep/repair.ts'
 import type { Once } from './bulk.ts'
 import type { Author } from './handler.ts'
@@ -92,9 +93,35 @@ export const refusalToReverse = async ({
   return !refund && exceptions.some(blocksRefund) ? contradicted() : undefined
 }
 
+/** Returns the write of a reversal's refund. A failover can leave a refund without its reversal. */
+const refundWrites = (opened: Refund, torn: Refund | undefined): Write[] => {
+  if (!torn) return [refundCreation(opened)]
+  const isSent = torn.processedAt ?? torn.failedAt
+  return isSent ? [] : [refundReplacement(torn, opened)]
+}
+
+const requestWrites = (reversed: Debit, { status, uuid }: Refund, { by, at }: Author): Write[] => {
+  const note = status === 'waived' ? 'reversed without a refund' : `refund ${uuid}`
+  return acceptanceWrite(reversed, { note, resolvedBy: by, resolvedAt: at.toISOString() })
+}
+
+/** Opens the refund and accepts the request of a reversed debit, if a failover lost them. */
+const completeReversal = async (reversed: Debit, author: Author, runtime: Runtime) => {
+  const { reference: target, provider } = reversed.facts
+  const [refund, request] = await Promise.all([findRefund(target), findRequest(reversed)])
+  const opened = reversalRefund(reversed)
+  const writes = [
+    ...(refund ? [] : [refundCreation(opened)]),
+    ...(request && !request.resolvedAt ? requestWrites(reversed, opened, author) : []),
+  ]
+  if (writes.length === 0) return
+  const recording = { ...author, target, provider }
+  await transact([...writes, ...changeWrites(recording, {}, { refund: opened.uuid })], runtime)
+}
+
 /**
  * Reverses a completed debit, opens its refund and accepts the provider's request, if it has one. Leaves
- * a reversed debit unchanged.
+ * a reversed debit unchanged, but completes a reversal of which a failover lost a part.
  */
 export const reverseDebit = async (
   reversal: Reversal,
@@ -106,18 +133,20 @@ export const reverseDebit = async (
   if (refusal) return refusal
   const { reference, reason, isReasonOfProvider, refund } = reversal
   await repairBeforeReversal(reference, runtime.now())
+  const [debit, torn] = await Promise.all([findDebit(reference), findRefund(reference)])
+  const isRequestLost = debit?.reversalRequest !== undefined && !(await findRequest(debit))
   const record = { ...(!isReasonOfProvider && { reversal_reason: reason }), ...defined({ refund }) }
   const changes = { metadata: { reversal_reason: reason }, ...defined({ refund }) }
   const alongside = (next: Debit) => {
     const opened = reversalRefund(next)
-    const note = refund ? 'reversed without a refund' : `refund ${opened.uuid}`
-    const resolution = { note, resolvedBy: author.by, resolvedAt: author.at.toISOString() }
     return [
-      refundCreation(opened),
-      ...acceptanceWrite(next, resolution),
+      ...refundWrites(opened, torn),
+      ...(isRequestLost ? [] : requestWrites(next, opened, author)),
       ...(once ? [once.write] : []),
     ]
   }
   const request = { reference, to: 'reversed', changes, record, alongside } as const
-  return transitionBy({ ...request, isAllowedFrom: () => true }, author, runtime)
+  const reversed = await transitionBy({ ...request, isAllowedFrom: () => true }, author, runtime)
+  if (!(reversed instanceof Refusal)) await completeReversal(reversed, author, runtime)
+  return reversed
 }

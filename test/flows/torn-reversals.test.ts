@@ -3,23 +3,26 @@ import { beforeAll, expect, test } from 'vitest'
 import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
+import { dayOf } from '../../shared/domain/time.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findRefund, refundCreation } from '../../shared/store/debits/refunds.ts'
-import { table } from '../../shared/store/table.ts'
+import { keyOf, remove, table, tableName } from '../../shared/store/table.ts'
+import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
-import { SILENT } from '../support/requests.ts'
-import { useService } from '../support/running-service.ts'
+import { pathOf, SILENT } from '../support/requests.ts'
+import { type Shown, useService } from '../support/running-service.ts'
 
 /** Reversals, refunds and requests of which a failover lost an item (docs/restore.md#passive-region). */
 
 const service = useService()
-useHttpBank(service)
+const { call } = service
+const bank = useHttpBank(service)
 
 let provider: Provider
 
 beforeAll(async () => {
-  provider = await createProvider(service, 'torn')
+  provider = await createProvider(service, 'torn', { reversals: 'request' })
 })
 
 const completed = async (): Promise<Reference> => {
@@ -30,7 +33,35 @@ const completed = async (): Promise<Reference> => {
   return charged.reference as Reference
 }
 
-test('a refund whose reversal is lost is not paid', async () => {
+/** Runs an act, and undoes its writes to one kind of item. */
+const losing = async (entity: string, reference: Reference, act: () => Promise<unknown>) => {
+  const own = async () =>
+    (await service.items()).filter(
+      (one) => one.pk === `DEBIT#${reference}` && one.entity === entity,
+    )
+  const before = await own()
+  await act()
+  for (const item of await own()) await remove(keyOf(item))
+  for (const Item of before) await table.send(new PutCommand({ TableName: tableName(), Item }))
+}
+
+const reverse = (reference: Reference, options = {}): Promise<Shown> =>
+  call('debit', 'reverse', { reference, reason: 'Goods returned', ...options })
+
+const becomes = (reference: Reference, status: string): Promise<Shown> =>
+  eventually(async () => {
+    const { refund } = await service.show(reference)
+    expect(refund?.status).toBe(status)
+    return refund
+  })
+
+const differencesOf = async (reference: Reference): Promise<string[]> => {
+  const { invariants } = await call('reconciliation', 'run', { date: dayOf(new Date()) })
+  const examples: Shown[] = invariants.flatMap((one: Shown) => one.examples)
+  return examples.filter(({ subject }) => subject === reference).map((one) => one.difference)
+}
+
+test('a refund whose reversal is lost waits, and is paid after an operator reverses the debit', async () => {
   const reference = await completed()
   const cause = { at: new Date(), by: 'operator:ama', requestId: 'r' }
   const changes = { metadata: { reversal_reason: 'Lost' } }
@@ -39,4 +70,66 @@ test('a refund whose reversal is lost is not paid', async () => {
   await table.send(new PutCommand(refundCreation(lost).Put))
   await service.runJob('refund-customer', { reference })
   expect((await findRefund(reference))?.status).toBe('pending')
+  const reversed = await reverse(reference)
+  expect(reversed.refund).toMatchObject({ uuid: lost.uuid, reason: 'Goods returned' })
+  await service.runJob('refund-customer', { reference })
+  await becomes(reference, 'completed')
+  expect(bank.made).toContain(lost.uuid)
+  expect(await differencesOf(reference)).toEqual([])
 })
+
+test('a repeated reversal opens the refund that is lost', async () => {
+  const reference = await completed()
+  bank.failsWith(503)
+  await losing('refund', reference, () => reverse(reference))
+  bank.failsWith(undefined)
+  expect(await differencesOf(reference)).toEqual(['is reversed, but has no refund'])
+  const { refund } = await reverse(reference, { reason: 'Repeated' })
+  expect(refund).toMatchObject({ reason: 'Goods returned' })
+  await becomes(reference, 'completed')
+  expect(bank.made).toContain(refund.uuid)
+  const changed = { refund: { from: null, to: refund.uuid } }
+  expect(await service.changeOf(reference)).toMatchObject({ verb: 'reverse', changed })
+  expect(await differencesOf(reference)).toEqual([])
+})
+
+test('a repeated reversal without a refund opens none', async () => {
+  const reference = await completed()
+  await losing('refund', reference, () => reverse(reference, { refund: 'none' }))
+  expect((await reverse(reference)).refund).toBeNull()
+  expect((await findRefund(reference))?.status).toBe('waived')
+  expect(await differencesOf(reference)).toEqual([])
+})
+
+const ask = (reference: Reference) =>
+  service.send('POST', pathOf('request-reversal', { reference }), {
+    credential: provider.credential,
+    body: { reason: 'Cancelled' },
+  })
+
+const requestOf = async (reference: Reference): Promise<Shown> =>
+  (await service.show(reference)).reversal_request
+
+test('a debit is reversed although its request is lost', async () => {
+  const reference = await completed()
+  await losing('exception', reference, () => ask(reference))
+  expect(await reverse(reference)).toMatchObject({ status: 'reversed', reversal_request: null })
+  await becomes(reference, 'completed')
+  expect(await differencesOf(reference)).toEqual([])
+})
+
+test.each([['exception', 'refund'] as const, ['debit', 'reverse'] as const])(
+  'the verb `%s %s` accepts a request whose acceptance is lost',
+  async (noun, verb) => {
+    const reference = await completed()
+    await ask(reference)
+    await losing('exception', reference, () => reverse(reference))
+    expect(await requestOf(reference)).toMatchObject({ status: 'open' })
+    expect(await differencesOf(reference)).toEqual(['is reversed, but its request is open'])
+    const { uuid } = await becomes(reference, 'completed')
+    await call(noun, verb, { reference, reason: 'Repeated' })
+    const accepted = { status: 'accepted', note: `refund ${uuid}` }
+    expect(await requestOf(reference)).toMatchObject(accepted)
+    expect(await differencesOf(reference)).toEqual([])
+  },
+)

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Entry } from '../../sandbox/aws/journal.ts'
 import { refuseCalls } from '../../sandbox/aws/sdk.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { remove } from '../../shared/store/table.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
 import { createPayee, type Payee } from '../support/payee.ts'
@@ -81,6 +84,8 @@ const act = async (): Promise<void> => {
   const days = { from: today, to: today }
   await call('exception', 'resolve', { kind: 'late_completion', bank, ...days, note: 'Returned' })
   const [reversed = ''] = await payee.complete('20.00')
+  await payee.reverse(reversed)
+  await remove(keys.refund(reversed as Reference))
   await payee.reverse(reversed)
   await call('exception', 'refund', { reference: await requested(payee) })
   await rejectedRefund(payee)
