@@ -11,7 +11,11 @@ import { dayOf } from '../../shared/domain/time.ts'
 import { real } from '../../shared/runtime.ts'
 import { findHolidays } from '../../shared/store/banks/calendar.ts'
 import { findProviderDebit } from '../../shared/store/debits/debits.ts'
-import { exceptionWrite, findRequest } from '../../shared/store/debits/exceptions.ts'
+import {
+  exceptionWrite,
+  findRequest,
+  restoreException,
+} from '../../shared/store/debits/exceptions.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { requestedView } from '../../shared/views/reversal-request.ts'
 
@@ -35,6 +39,11 @@ export const requestReversal = endpoint(
       (_, next) => [exceptionWrite(openRequest(next, asked))],
     )
     if (result instanceof Refusal) return result
+    if (!(await findRequest(result))) {
+      // A failover lost the request, but not its mark.
+      const first = result.reversalRequest ?? cause
+      await restoreException(openRequest(result, { ...asked, cause: first }))
+    }
     const stored = await findRequest(result)
     if (!stored) throw new Error(`The request of ${path.reference} is missing`)
     if (requestStatus(stored) === 'declined') return declined(stored)

@@ -110,6 +110,19 @@ const ask = (reference: Reference) =>
 const requestOf = async (reference: Reference): Promise<Shown> =>
   (await service.show(reference)).reversal_request
 
+test('a repeated request is stored again if it is lost', async () => {
+  const reference = await completed()
+  await losing('exception', reference, () => ask(reference))
+  expect(await requestOf(reference)).toBeNull()
+  expect(await differencesOf(reference)).toEqual([
+    'was requested to be reversed, but has no request',
+  ])
+  const again = await ask(reference)
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([202, 'true'])
+  expect(await requestOf(reference)).toMatchObject({ status: 'open', reason: 'Cancelled' })
+  expect(await differencesOf(reference)).toEqual([])
+})
+
 test('a debit is reversed although its request is lost', async () => {
   const reference = await completed()
   await losing('exception', reference, () => ask(reference))

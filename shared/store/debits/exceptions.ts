@@ -50,6 +50,10 @@ export const putException = async (exception: ReportException): Promise<void> =>
   await db.table.send(new PutCommand(exceptionWrite(exception).Put))
 }
 
+/** Writes an exception again that a failover lost. An existing one stays as it is. */
+export const restoreException = (exception: ReportException): Promise<boolean> =>
+  db.putIf(itemOf(exception), db.isNew)
+
 export const exceptionWrite = (exception: ReportException) => db.putWrite(itemOf(exception))
 
 /** Reads the provider's request to reverse a debit; null without one. */
