@@ -52,10 +52,10 @@ const refundAfter = (
   debit: Debit,
   current: Refund | undefined,
   exceptions: readonly ReportException[],
-  { reason, at }: { reason?: string | undefined; at: Date },
+  { reason, at, isLost }: { reason?: string | undefined; at: Date; isLost: boolean },
 ): Refund | undefined => {
   if (current && refundStatuses[current.status].mayRetry) {
-    const isAllowed = exceptions.some(({ kind }) => rowOf(kind)?.refund === 'retries')
+    const isAllowed = isLost || exceptions.some(({ kind }) => rowOf(kind)?.refund === 'retries')
     const next = debit.erasedAt ? null : (reason ?? current.reason)
     return isAllowed ? { ...retryRefund(current), reason: next } : undefined
   }
@@ -105,6 +105,12 @@ export const refundDebit = (
     once,
   )
 
+/** A failover can lose the exception of a failed refund. A refund that fails now has one. */
+const isExceptionLost = async ({ uuid, reference }: Refund, read: readonly ReportException[]) => {
+  const isOfRefund = ({ requestId }: ReportException): boolean => requestId === uuid
+  return !read.some(isOfRefund) && !(await findExceptions(reference)).some(isOfRefund)
+}
+
 /**
  * Returns the refund before and after the call, and the exceptions that it resolves; or the provider's
  * request, which a reversal accepts.
@@ -125,8 +131,11 @@ export const planRefund = async (request: RefundRequest, { at }: Pick<Author, 'a
   const reasons = [...open, ...noted]
   const requested = open.find(isRequest)
   if (requested) return { requested }
+  const isLost = current?.status === 'failed' && (await isExceptionLost(current, exceptions))
   const next = shownRefund(
-    debit && reasons.length > 0 ? refundAfter(debit, current, reasons, { reason, at }) : undefined,
+    debit && (reasons.length > 0 || isLost)
+      ? refundAfter(debit, current, reasons, { reason, at, isLost })
+      : undefined,
   )
   return next
     ? { requested: undefined, current, next, open }

@@ -146,3 +146,16 @@ test.each([['exception', 'refund'] as const, ['debit', 'reverse'] as const])(
     expect(await differencesOf(reference)).toEqual([])
   },
 )
+
+test('a failed refund is retried although its exception is lost', async () => {
+  const reference = await completed()
+  bank.conducts.push('reject')
+  await losing('exception', reference, async () => {
+    await reverse(reference)
+    await becomes(reference, 'failed')
+  })
+  expect(await differencesOf(reference)).toEqual(['has a failed refund without an exception'])
+  await call('exception', 'refund', { reference })
+  await becomes(reference, 'completed')
+  expect(await differencesOf(reference)).toEqual([])
+})
