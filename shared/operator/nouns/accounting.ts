@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { BankIdentifier } from '../../domain/banks/bank.ts'
 import { movementKinds } from '../../domain/banks/statement-row.ts'
 import { BankReference } from '../../domain/debits/bank-update.ts'
 import { BatchId, Uuid } from '../../domain/ids.ts'
@@ -85,7 +86,7 @@ export const settlement = {
         batch,
         'bank-reference': o.option('TEXT', 'the bank’s reference of the payout', BankReference),
         amount: o.optional('AMOUNT', 'the amount that the bank paid, if none was sent', o.money),
-        bank: v.optional(o.bank),
+        bank: o.optional('BANK', 'the bank that paid, if the account moved since', BankIdentifier),
         reason: o.reason('reason and source'),
       }),
     },
