@@ -1,5 +1,5 @@
 import { defined } from '../../shared/domain/complete.ts'
-import { CURRENCY } from '../../shared/domain/money.ts'
+import { CURRENCY, formatAmount } from '../../shared/domain/money.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Batch, isEarlyPayout } from '../../shared/domain/settlement/batch.ts'
 import { statementOf } from '../../shared/domain/settlement/monthly-statement.ts'
@@ -102,7 +102,9 @@ export const manageSettlement = operatorHandler(settlement, {
   },
   process: {
     /** Records first that an operator starts the payout. */
-    run: async ({ batch: id, ...options }, author, runtime) => {
+    run: async ({ batch: id, ...options }, author, runtime, checkApproval) => {
+      const refusal = await checkApproval()
+      if (refusal) return refusal
       const batch = await findBatch(id)
       if (batch) await putChange(recordingOf(batch, author), { from_status: batch.status })
       return viewOf(await payBatch(id, paymentDeps(runtime), dayOption(options)))
@@ -111,7 +113,7 @@ export const manageSettlement = operatorHandler(settlement, {
       const batch = await findBatch(id)
       return batch ? payeeOf(batch, at, dayOption(options)) : new Refusal(5404)
     },
-    /** A payout that has begun is only queried. `run` need not check again: only an approved retry leads back. */
+    /** A payout that has begun is only queried. */
     needsApproval: async ({ batch: id }, { at }) => {
       const batch = await findBatch(id)
       return batch !== undefined && isEarlyPayout(batch, at)
@@ -119,14 +121,15 @@ export const manageSettlement = operatorHandler(settlement, {
   },
   complete: {
     run: async ({ batch, reason, ...payout }, author, runtime) => {
-      const { 'bank-reference': bankReference, ...paid } = payout
-      const recordChange = (previous: Batch, { status }: Batch) =>
-        changeWrites(
-          recordingOf(previous, author),
-          { status: previous.status },
-          { status, bank_reference: bankReference, reason },
-        )
-      return viewOf(await completeBatch(batch, { bankReference, ...paid }, recordChange, runtime))
+      const { 'bank-reference': bankReference, ...evidence } = payout
+      const recordChange = (previous: Batch, { status, paid, paidTo }: Batch) => {
+        const payout = { paid: paid && formatAmount(paid), bank: paidTo?.bank }
+        const next = { status, bank_reference: bankReference, reason, ...payout }
+        return changeWrites(recordingOf(previous, author), { status: previous.status }, next)
+      }
+      return viewOf(
+        await completeBatch(batch, { bankReference, ...evidence }, recordChange, runtime),
+      )
     },
     check: ({ batch, ...paid }, { at }) => findRecordable(batch, paid, at),
   },

@@ -61,14 +61,14 @@ export const findRecordable = async (
   if (payoutOf(batch) === 'none') return new Refusal(5005)
   const generation = (await findRestore())?.generation
   const isBegun = payoutOf(batch) === 'resumes'
-  const begun = isBegun ? await resume(batch) : await begin(batch, { at, bank, generation })
+  const begun = isBegun ? await resume(batch, bank) : await begin(batch, { at, bank, generation })
   if (begun instanceof Refusal) return begun
   return refusalOfAmount(batch, begun.batch, amount) ?? { batch, begun, generation }
 }
 
 /**
- * Refuses to record what the bank has not paid: until the call is granted, other batches may take the offsets
- * of a payout that was not sent, or that the bank rejected.
+ * Refuses an amount other than what is due: before the grant, other batches may take the offsets of a payout
+ * that was not sent or was rejected.
  */
 const refusalOfAmount = (
   { paid: sent }: Batch,
@@ -84,12 +84,14 @@ const refusalOfAmount = (
 /** A batch whose payment has begun, the batches that it offsets, and these as they are stored. */
 type Begun = { batch: Batch; others: Batch[]; previous: Batch[] }
 
-const resume = async (batch: Batch): Promise<Begun> => {
+const resume = async (batch: Batch, bank: BankIdentifier | undefined) => {
+  const sentTo = batch.paidTo?.bank
+  if (bank && bank !== sentTo) return notPayable(`the payout is in progress at ${sentTo}`)
   const others = await findBatches(batch.offsets.map((offset) => offset.batch))
   return { batch, others, previous: others }
 }
 
-/** A rejected payout that was paid reached its own account, or was repeated by hand to the new one. */
+/** Returns the account that was paid: that of the rejected payout, or the current one if it was repeated by hand. */
 const findPaidAccount = async (
   { provider, paidTo }: Batch,
   bank: BankIdentifier | undefined,

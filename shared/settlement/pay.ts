@@ -73,7 +73,7 @@ export const payBatch = async (
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const generation = restore?.generation
   return payout === 'begins'
-    ? begin(batch, { ...deps, generation }, options)
+    ? ((await begin(batch, { ...deps, generation }, options)) ?? payBatch(id, deps, options))
     : instructBank(batch, { repeated: true }, { ...deps, generation })
 }
 
@@ -85,7 +85,10 @@ type Retry = { previous: Batch; alongside: readonly Write[] }
 /** 100 writes per transaction, less the batch, the cash, the record of a change and the mark of its approval. */
 const OFFSETS_MAX = 96
 
-/** @param retry the failed batch that the payout repeats, and the record of the operator's change */
+/**
+ * @param retry the failed batch that the payout repeats, and the record of the operator's change
+ * @returns undefined when another write was first
+ */
 const begin = async (
   batch: Batch,
   deps: PayoutDeps,
@@ -100,7 +103,7 @@ const begin = async (
   const writing = { isCovered: environment.payoutsWaitForFunding, alongside }
   const written = await replaceTogether(previous, belowZero, begun, writing, runtime)
   if (written.kind !== 'written') {
-    return written.kind === 'changed' ? payBatch(batch.id, deps, options) : notCovered(begun.batch)
+    return written.kind === 'changed' ? undefined : notCovered(begun.batch)
   }
   // A restore may have undone the record of a payout that the bank has made.
   const repeated = (batch.generation ?? 1) < (generation ?? 1)
@@ -230,7 +233,8 @@ export const retryBatch = async (
   }
   const retried = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
   const retry = { previous: batch, alongside: recordChange(batch) }
-  return begin(retried, { ...deps, generation: restore?.generation }, options, retry)
+  const begun = await begin(retried, { ...deps, generation: restore?.generation }, options, retry)
+  return begun ?? retryBatch(id, recordChange, deps, options)
 }
 
 /** Returns a failed batch, the only kind that can be retried. */

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { processBatch } from '../../functions/jobs/process-batch.ts'
 import { manageProvider } from '../../functions/operator/manage-provider.ts'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
@@ -20,6 +20,7 @@ import { gcb } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted, refused } from '../support/refused.ts'
 import { storeBank, storeRestore } from '../support/settings.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { type FakeBank, fakeBank } from './fake-bank.ts'
 import { take } from './messages-sent.ts'
@@ -198,6 +199,24 @@ test('a batch below zero is offset again by the part of a payout that the bank r
   expect(paidAmounts()).toEqual([100_00, 20_00])
 })
 
+test('a retry begins again if another payout takes the offsets at once', async () => {
+  await belowZero(100_00)
+  const [rejected, later] = [await batchOf(150_00, 2), await batchOf(300_00, 3)]
+  bank.behaviours.push('reject')
+  await pay(rejected)
+  let isOvertaken = false
+  const restore = aroundTableCalls(async (name, next) => {
+    if (name === 'TransactWrite' && !isOvertaken) {
+      isOvertaken = true
+      await pay(later)
+    }
+    return next()
+  })
+  onTestFinished(restore)
+  expect(await retry(rejected)).toMatchObject({ status: 'completed', paid: 150_00 })
+  expect(await reload(later)).toMatchObject({ status: 'completed', paid: 200_00 })
+})
+
 test('a rejected payout is recorded only with the amount that is due since other batches took its offsets', async () => {
   await belowZero(100_00)
   const [rejected, later] = [await batchOf(150_00, 2), await batchOf(300_00, 3)]
@@ -245,6 +264,8 @@ test('a payout in progress that an operator records keeps its amount and its off
   const { offsets } = await pay(batch)
   await reverse(facts.reference, at('12:00:00', 3))
   const other = await builtBatch(provider, 4)
+  const elsewhere = await complete(batch, { bank: 'ECO' as BankIdentifier })
+  expect(refused(elsewhere).details).toBe('the payout is in progress at GCB')
   await complete(batch)
   expect(await reload(batch)).toMatchObject({ status: 'completed', paid: 20_00, offsets })
   expect(await reload(other)).toMatchObject({ status: 'pending', outstanding: -120_00 })

@@ -85,8 +85,12 @@ export const settlement = {
       options: o.options({
         batch,
         'bank-reference': o.option('TEXT', 'the bank’s reference of the payout', BankReference),
-        amount: o.optional('AMOUNT', 'the amount that the bank paid, if none was sent', o.money),
-        bank: o.optional('BANK', 'the bank that paid, if the account moved since', BankIdentifier),
+        amount: o.optional(
+          'AMOUNT',
+          'the amount that was paid, if none or another was sent',
+          o.money,
+        ),
+        bank: o.optional('BANK', 'the bank that paid, if the account has moved', BankIdentifier),
         reason: o.reason('reason and source'),
       }),
     },

@@ -13,7 +13,7 @@ const COLUMNS = [
   ...['completed_at', 'bank_reference', 'currency'],
 ]
 
-/** Of an unsealed batch the sums are empty, and `paid` unless the bank paid it, so that the column adds up. */
+/** The sums of an unsealed batch are empty, and so is `paid` until the bank has paid: the column adds up. */
 const batchFields = (batch: MonthlyStatement['batches'][number]): string[] => {
   const { id, date, status, count, gross, fee, adjustments, net, paid, ...rest } = batchView(batch)
   const transfer = rest.completed_at && paid

@@ -125,7 +125,8 @@ export const replaceBatches = async (
   const funds = cash === 0 ? [] : [fundsChange(cash, { isCovered })]
   const failed = await transactWrites([...replaced, ...funds, ...alongside], runtime)
   if (failed.length === 0) return { kind: 'written' }
-  return { kind: failed.slice(0, pairs.length).includes(true) ? 'changed' : 'not covered' }
+  const isUncovered = funds.length > 0 && failed.indexOf(true) === pairs.length
+  return { kind: isUncovered ? 'not covered' : 'changed' }
 }
 
 const idFrom = (pk: unknown): BatchId => String(pk).split('#')[1] as BatchId
