@@ -61,9 +61,11 @@ const expireUnless = async (
   return result
 }
 
+const isOfBank = ({ by }: Cause): boolean => by.startsWith('bank:')
+
 /**
  * Queries the bank of an ended debit again: an earlier worker may have read that it ended otherwise, without
- * storing that.
+ * storing that. A bank that has reported the completion itself is not queried.
  * @throws ConnectorFault if the bank does not answer, so that SQS repeats the message
  */
 export const recoverOutcome = async (
@@ -73,6 +75,8 @@ export const recoverOutcome = async (
 ): Promise<void> => {
   const { status } = debit
   if (isOpen(status)) return
+  const isToldByBank = debit.history.some((one) => one.type === 'completed' && isOfBank(one))
+  if (isToldByBank) return
   const exceptions = await findExceptions(debit.facts.reference)
   if (exceptions.some(({ kind }) => kind === 'late_completion' || kind === 'contradiction')) return
   const query = async () => {

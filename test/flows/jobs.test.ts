@@ -45,6 +45,8 @@ const DONE = { batchItemFailures: [] }
 const createHtbPayee = (id: string): Promise<Payee> =>
   createPayee(service, id, settlementAccount('7001007001', 'HTB'))
 
+const htb = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
+
 const moved = (debit: Debit, to: Status, at: Date, changes: Changes = {}): Debit =>
   granted(bankMove(to, { changes, at })(debit))
 
@@ -141,8 +143,7 @@ test('`open-settlement` starts the builds of completed debits and the payouts th
 
 test('the sweep queries the bank, also a disabled one, before it fails a debit whose timers never fired', async () => {
   const chargedAt = new Date(Date.now() - 700_000)
-  const atBank = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
-  const pending = pendingDebit({ bank: atBank }, chargedAt)
+  const pending = pendingDebit({ bank: htb }, chargedAt)
   const { reference, uuid, provider } = pending.facts
   await writeDebit(moved(pending, 'processing', chargedAt), {
     byStatus: keys.debits(provider, 'open'),
@@ -160,7 +161,7 @@ test('the sweep queries the bank, also a disabled one, before it fails a debit w
 const expireDebit = (reference: string) =>
   service.runJob('expire-debit', { reference, phase: 'processing' })
 
-/** How another worker ends a debit, and what the bank replies meanwhile. */
+/** How another worker ends a debit, and what its bank replies to the query. */
 const LATE = { ends: ['failed'], status: 'completed', kind: 'late_completion' } as const
 const WITHDRAWN = { ends: ['completed'], status: 'failed', kind: 'contradiction' } as const
 const REVERSED = { ...WITHDRAWN, ends: ['completed', 'reversed'] } as const
@@ -178,8 +179,7 @@ const expireOvertaken = async (
   start: (reference: string) => Promise<unknown> = expireDebit,
 ) => {
   const chargedAt = new Date(Date.now() - 700_000)
-  const atBank = { identifier: 'HTB', name: 'Test Bank' } as Debit['facts']['bank']
-  const processing = moved(pendingDebit({ bank: atBank }, chargedAt), 'processing', chargedAt)
+  const processing = moved(pendingDebit({ bank: htb }, chargedAt), 'processing', chargedAt)
   const { reference, uuid, provider } = processing.facts
   await writeDebit(processing, {
     byStatus: keys.debits(provider, 'open'),
@@ -187,7 +187,9 @@ const expireOvertaken = async (
   })
   const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LOST', status }
   bank.outcomes.set(uuid, async () => {
-    await writeDebit(ends.reduce((debit, to) => moved(debit, to, new Date()), processing))
+    const end = (debit: Debit, to: Status) =>
+      granted(bankMove(to, { at: new Date(), by: 'operator:ama' })(debit))
+    await writeDebit(ends.reduce(end, processing))
     return outcome
   })
   await start(reference)
@@ -247,6 +249,14 @@ testInProcess.each(races)(
     await expectException(reference, race)
   },
 )
+
+testInProcess('a bank that has reported a completion is not queried about it again', async () => {
+  const processing = moved(pendingDebit({ bank: htb }), 'processing', new Date())
+  const { facts } = await writeDebit(moved(processing, 'completed', new Date()))
+  const again = sqsEvent('expiries', [{ reference: facts.reference, phase: 'processing' }], () => 2)
+  expect(await service.invoke('expire-debit', again)).toEqual(DONE)
+  expect(bank.requestsFor(facts.uuid)).toEqual([])
+})
 
 testInProcess(
   'a late completion is queried again also while a restore holds its provider',

@@ -67,7 +67,7 @@ export const submittedCustomer = ({
 }: Submission): Pick<Changes, 'customerName' | 'accountNumber'> => {
   if (!account) return {}
   const { customerName, accountNumber, changedAt } = account
-  const isUnchanged = changedAt !== undefined && new Date(changedAt) <= createdAt
+  const isUnchanged = changedAt === undefined || new Date(changedAt) <= createdAt
   return repeated && !isUnchanged ? {} : { customerName, accountNumber }
 }
 
