@@ -1,6 +1,6 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
-import { type ReportException, rowOf } from '../domain/debits/exception.ts'
+import { type ReportException, refundIn, rowOf } from '../domain/debits/exception.ts'
 import { type Refund, type RefundOrigin, refundStatuses } from '../domain/debits/refund.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch, Line } from '../domain/settlement/batch.ts'
@@ -143,11 +143,11 @@ const openingOf = (refund: Refund, item: Case): LedgerEntry | undefined => {
   return opening && { at, source, credit: 'refunds_payable', amount, ...opening }
 }
 
-/** Returns when an operator repaid the customer of a failed refund and resolved its exception. */
+/** Returns when an operator repaid the customer of a failed refund and resolved its exception by a note. */
 export const repaidAt = ({ refund, exceptions }: Case): Date | undefined => {
   if (!refund || !refundStatuses[refund.status].mayRetry) return undefined
   const exception = exceptions.find(
-    ({ kind, requestId }) => rowOf(kind)?.repays && requestId === refund.uuid,
+    (one) => rowOf(one.kind)?.repays && one.requestId === refund.uuid && !refundIn(one),
   )
   return exception?.resolvedAt ? new Date(exception.resolvedAt) : undefined
 }

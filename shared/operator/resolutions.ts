@@ -7,6 +7,7 @@ import {
   exceptionKinds,
   opensRefund,
   type ReportException,
+  refundIn,
   rowOf,
 } from '../domain/debits/exception.ts'
 import {
@@ -105,9 +106,9 @@ export const refundDebit = (
     once,
   )
 
-/** A failover can lose the exception of a failed refund. A refund that fails now has one. */
+/** A failover can lose the exception of a failed refund, or the retry that resolved it. A refund that fails now has one. */
 const isExceptionLost = async ({ uuid, reference }: Refund, read: readonly ReportException[]) => {
-  const isOfRefund = ({ requestId }: ReportException): boolean => requestId === uuid
+  const isOfRefund = (one: ReportException): boolean => one.requestId === uuid && !refundIn(one)
   return !read.some(isOfRefund) && !(await findExceptions(reference)).some(isOfRefund)
 }
 

@@ -3,6 +3,7 @@ import {
   type ExceptionKind,
   exceptionStatuses,
   type ReportException,
+  refundIn,
 } from '../domain/debits/exception.ts'
 import type { Refund, RefundStatus } from '../domain/debits/refund.ts'
 import { exceptionPages } from '../store/debits/exceptions.ts'
@@ -47,26 +48,25 @@ export const checkExceptions = async (
   return []
 }
 
-/** The note of an exception that a refund resolved, with the uuid of the instruction. */
-const REFUNDED = /^refund ([0-9a-f-]{36})$/
-
 const readRefundsOf = async (exceptions: readonly ReportException[]) => {
-  const refunded = exceptions.filter(({ note }) => REFUNDED.test(note ?? ''))
+  const refunded = exceptions.filter(refundIn)
   const refunds = await findRefunds(refunded.map(({ reference }) => reference))
   return new Map(refunds.map((refund) => [refund.reference, refund]))
 }
 
 /** The exception counts once, in `exceptionMatches`. */
 const resolvedByRefund = (
-  { note, reference }: ReportException,
+  exception: ReportException,
   refund: Refund | undefined,
   window: Window,
 ): CheckResult => {
-  const [, uuid] = REFUNDED.exec(note ?? '') ?? []
+  const uuid = refundIn(exception)
   const isKnown = refund && [refund, ...refund.failed].some((one) => one.uuid === uuid)
   const difference = `was resolved by the refund ${uuid}, which does not exist`
   return checkResult(
-    { [difference]: uuid !== undefined && !isKnown && !mayHaveExpired(reference, window) },
+    {
+      [difference]: uuid !== undefined && !isKnown && !mayHaveExpired(exception.reference, window),
+    },
     0,
   )
 }

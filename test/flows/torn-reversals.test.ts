@@ -159,3 +159,16 @@ test('a failed refund is retried although its exception is lost', async () => {
   await becomes(reference, 'completed')
   expect(await differencesOf(reference)).toEqual([])
 })
+
+test('a failed refund whose retry is lost is retried again, although the retry resolved its exception', async () => {
+  const reference = await completed()
+  bank.conducts.push('reject')
+  await reverse(reference)
+  await becomes(reference, 'failed')
+  await losing('refund', reference, () => call('exception', 'refund', { reference }))
+  const [difference] = await differencesOf(reference)
+  expect(difference).toMatch(/^was resolved by the refund .*, which does not exist$/)
+  await call('exception', 'refund', { reference })
+  await becomes(reference, 'completed')
+  expect(await differencesOf(reference)).toEqual([])
+})

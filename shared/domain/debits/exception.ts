@@ -185,6 +185,10 @@ export const contradicted = () =>
       'the bank reported a failure of this completed debit: resolve the exception, or reverse with --refund none',
   })
 
+/** Returns the refund that resolved an exception, named by its note. */
+export const refundIn = ({ note = '' }: Pick<ReportException, 'note'>): string | undefined =>
+  /^refund ([0-9a-f-]{36})$/.exec(note)?.[1]
+
 /** Reports whether no refund of the debit may be opened or retried (docs/api.md#refunds). */
 export const blocksRefund = ({ kind, resolvedAt }: ReportException): boolean =>
   resolvedAt === undefined && rowOf(kind)?.blocksRefund === true
