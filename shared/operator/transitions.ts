@@ -56,14 +56,14 @@ export const transitionBy = async (
   const [debit, generation] = await Promise.all([findDebit(reference), currentGeneration(at)])
   if (!debit) return noSuchDebit()
   const by = `operator:${author.by}`
-  const cause = { at, by, requestId: runtime.newId(), generation }
+  const cause = { by, requestId: runtime.newId(), generation }
   const recording = { ...author, target: reference, provider: debit.facts.provider }
   const changesOf = ({ erasedAt }: Debit) => (erasedAt ? eraseChanges(changes, by) : changes)
   return transition(
     debit,
     (current) => {
       const next = isAllowedFrom(current.status)
-        ? advance(current, { ...cause, to, changes: changesOf(current) })
+        ? advance(current, { ...cause, at: runtime.now(), to, changes: changesOf(current) })
         : undefined
       return !next || next instanceof Refusal ? notPossible(current, to) : next
     },
@@ -94,10 +94,10 @@ export const refusalToReverse = async ({
 }
 
 /** Returns the write of a reversal's refund. A failover can leave a refund without its reversal. */
-const refundWrites = (opened: Refund, torn: Refund | undefined): Write[] => {
-  if (!torn) return [refundCreation(opened)]
-  const isSent = torn.processedAt ?? torn.failedAt
-  return isSent ? [] : [refundReplacement(torn, opened)]
+const refundWrites = (opened: Refund, existing: Refund | undefined): Write[] => {
+  if (!existing) return [refundCreation(opened)]
+  const isSent = existing.processedAt ?? existing.failedAt
+  return isSent ? [] : [refundReplacement(existing, opened)]
 }
 
 const requestWrites = (reversed: Debit, { status, uuid }: Refund, { by, at }: Author): Write[] => {
@@ -133,14 +133,14 @@ export const reverseDebit = async (
   if (refusal) return refusal
   const { reference, reason, isReasonOfProvider, refund } = reversal
   await repairBeforeReversal(reference, runtime.now())
-  const [debit, torn] = await Promise.all([findDebit(reference), findRefund(reference)])
+  const [debit, existing] = await Promise.all([findDebit(reference), findRefund(reference)])
   const isRequestLost = debit?.reversalRequest !== undefined && !(await findRequest(debit))
   const record = { ...(!isReasonOfProvider && { reversal_reason: reason }), ...defined({ refund }) }
   const changes = { metadata: { reversal_reason: reason }, ...defined({ refund }) }
   const alongside = (next: Debit) => {
     const opened = reversalRefund(next)
     return [
-      ...refundWrites(opened, torn),
+      ...refundWrites(opened, existing),
       ...(isRequestLost ? [] : requestWrites(next, opened, author)),
       ...(once ? [once.write] : []),
     ]

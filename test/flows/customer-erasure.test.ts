@@ -245,6 +245,9 @@ describe('customer erase', () => {
     })
     await call('exception', 'refund', { reference, reason: 'CanaryLaterRetryZq' })
     await receiver.events(reference, 1)
+    const request = (await read(debits.completed)).reversal_request
+    expect(request).toMatchObject({ reason: null })
+    for (const one of await service.exceptions(reference)) expect(one.report).toBeNull()
     const isRecord = /^(?:CHANGES|JOURNAL)/
     const later = (await items()).filter(({ pk }) => !isRecord.test(String(pk)))
     expect(JSON.stringify(later)).not.toMatch(/Canary(?:Later|Response)|No such account/)

@@ -73,7 +73,7 @@ const eraseException = (exception: ReportException): Promise<boolean> => {
   })
 }
 
-/** The hash of a request names its customer to whoever tries all numbers. A repeat of it is refused from then on. */
+/** Removes the hash of the request: a trial of all numbers would find its customer. A repeated charge is then 409/3003. */
 const eraseClaim = async ({ provider, partnerReference }: Facts): Promise<void> => {
   await db.updateIf(keys.partnerReference(provider, partnerReference), {
     UpdateExpression: 'REMOVE #request',

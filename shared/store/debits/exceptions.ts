@@ -21,8 +21,8 @@ export const fromExceptionItem = (item: db.Item): ReportException => {
   const { expiresAt, ...members } = db.withoutKeys<db.Item>(item)
   return {
     ...fromStored<ReportException>(members, { at: true }),
-    // An erasure removes it.
-    report: item.report === undefined ? null : String(item.report),
+    // Without the text about an erased customer.
+    report: (item.report ?? null) === null ? null : String(item.report),
   }
 }
 
