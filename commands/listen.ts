@@ -34,7 +34,7 @@ const { values, positionals, refuse } = await readArguments({
   summary:
     'Receives webhooks: verifies them, marks duplicates and late events, and prints a line for each.\n' +
     '--register directs the webhook of a provider in a sandbox here, until the command ends.\n' +
-    'An existing webhook gets a new secret, which stays after that.\n' +
+    'It replaces the secret of an existing webhook and does not restore it.\n' +
     '--print shows the bodies, --json prints a JSON object for each event, --forward-to sends each\n' +
     'event on to a receiver of your own and answers as it does.',
   options: {

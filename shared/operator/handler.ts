@@ -73,7 +73,7 @@ type CheckedAction<O, R> = {
   scope?: (options: O, author: Author, runtime: Runtime) => Promise<BulkScope | undefined | Refusal>
 }
 
-/** Refuses a call without an approval that needs one by now: another operator changed the state. */
+/** Refuses a call without an approval if another operator's change means that it now needs one. */
 type ApprovalCheck = () => Promise<Refusal | undefined>
 
 /**
@@ -138,7 +138,9 @@ const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Run
     if (parsed instanceof Refusal) return parsed
     const checkApproval: ApprovalCheck = async () =>
       author.approval === undefined && (await isRequest(call, author))
-        ? new Refusal(1409, { details: 'another operator made a change at once: call again' })
+        ? new Refusal(1409, {
+            details: 'another operator made a change during this call: call again',
+          })
         : undefined
     const { run } = actionOf(call.verb)
     const result = await run?.(parsed.options, author, runtime, checkApproval)

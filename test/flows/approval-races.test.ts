@@ -4,7 +4,7 @@ import { createProvider } from '../support/provider.ts'
 import { type Shown, testInProcess, useService } from '../support/running-service.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 
-/** Two operators at once: whatever one changes before a call of the other, the call avoids no approval. */
+/** Two concurrent operators: no change that one makes during a call of the other avoids an approval. */
 
 const service = useService({ approvals: true })
 const { call, operate } = service
@@ -39,7 +39,7 @@ type Race = {
 }
 
 const races: Record<string, (id: string) => Promise<Race>> = {
-  'a provider that is disabled at once stays disabled': async (id) => {
+  'a provider that is disabled during the call stays disabled': async (id) => {
     await service.chargeCompleted({}, 'sk_sandbox_other')
     await call('settlement', 'run', { date: nightAfter(Number(id)), provider: 'other' })
     return {
@@ -53,7 +53,7 @@ const races: Record<string, (id: string) => Promise<Race>> = {
       },
     }
   },
-  'a webhook that is removed at once prints no new secret': async (id) => {
+  'a webhook that is removed during the call prints no new secret': async (id) => {
     const provider = `removed-${id}`
     await createProvider(service, provider)
     await call('webhook', 'set', { provider, url: hook('own') }, 'local:ama')
@@ -63,7 +63,7 @@ const races: Record<string, (id: string) => Promise<Race>> = {
       isAvoided: async ({ result }) => Boolean(result?.secret),
     }
   },
-  'a first URL that is set at once is not replaced': async (id) => {
+  'a first URL that is set during the call is not replaced': async (id) => {
     const provider = `first-${id}`
     await createProvider(service, provider)
     return {

@@ -28,7 +28,7 @@
  * operation names these members. Numbered pages (`page`) reach 10,000 items and have counts.
  *
  * Schemas cannot express some rules of the service: a cursor belongs to its list, caller and filter;
- * `cursor` excludes `after`; a number as amount has two decimals in its text, one as fee no exponent;
+ * `cursor` excludes `after`; an amount sent as a number has two decimals in its text, a fee no exponent;
  * a bank identifier is that of a live bank; a time is on the calendar, and `created_to` not before
  * `created_from`; a text has a visible character and no lone surrogates; and metadata has no control or
  * invisible formatting characters and only numbers that a double keeps.
