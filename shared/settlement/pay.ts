@@ -3,6 +3,7 @@ import { paymentConnectors } from '../banks/registry.ts'
 import type { ConnectorName } from '../domain/banks/bank.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
+import { replyLost } from '../domain/operator/approval.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import type { ProviderId, SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -102,6 +103,7 @@ const begin = async (
   const begun = beginPayment(batch, { belowZero, account, at: runtime.now(), generation })
   const writing = { isCovered: environment.payoutsWaitForFunding, alongside }
   const written = await replaceTogether(previous, belowZero, begun, writing, runtime)
+  if (written.kind === 'recorded') return replyLost()
   if (written.kind !== 'written') {
     return written.kind === 'changed' ? undefined : notCovered(begun.batch)
   }
@@ -186,13 +188,15 @@ const recordResult = async (batch: Batch, result: FinalResult, deps: PayoutDeps)
   return written.batch
 }
 
+type Unwritten = { kind: 'changed' | 'not covered' | 'recorded' }
+
 export const replaceTogether = async (
   batch: Batch,
   others: readonly Batch[],
   next: { batch: Batch; others: readonly Batch[] },
   options: Parameters<typeof batches.replaceBatches>[1],
   runtime: Runtime,
-): Promise<{ kind: 'written'; batch: Batch } | { kind: 'changed' | 'not covered' }> => {
+): Promise<{ kind: 'written'; batch: Batch } | Unwritten> => {
   const pairs = [
     { previous: batch, next: next.batch },
     ...others.map((previous, index) => ({ previous, next: next.others[index] ?? previous })),

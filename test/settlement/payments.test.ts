@@ -217,6 +217,17 @@ test('a retry begins again if another payout takes the offsets at once', async (
   expect(await reload(later)).toMatchObject({ status: 'completed', paid: 200_00 })
 })
 
+test('a granted retry that another worker has made is not made again, although its payout was rejected', async () => {
+  const batch = await batchOf(150_00)
+  const made = () => [putWrite({ pk: 'APPROVAL#1', sk: 'APPROVAL', entity: 'approval' }, isNew)]
+  bank.behaviours.push('reject', 'reject')
+  await pay(batch)
+  const retried = () => retryBatch(batch.id, made, deps())
+  expect(granted(await retried())).toMatchObject({ status: 'failed', attempt: 2 })
+  expect(refused(await retried()).details).toBe('the call was already made: its reply was lost')
+  expect(await reload(batch)).toMatchObject({ status: 'failed', attempt: 2 })
+})
+
 test('a rejected payout is recorded only with the amount that is due since other batches took its offsets', async () => {
   await belowZero(100_00)
   const [rejected, later] = [await batchOf(150_00, 2), await batchOf(300_00, 3)]

@@ -97,7 +97,8 @@ const replacement = (previous: Batch, next: Batch) =>
   db.putWrite(toBatchItem(next), db.hasVersion(previous.version))
 
 /** `changed`: another worker was first; `not covered`: the remitted cash is not enough. */
-type ReplaceResult = { kind: 'written' | 'changed' | 'not covered' }
+/** `recorded`: another worker of the granted call was first, as a write alongside shows. */
+type ReplaceResult = { kind: 'written' | 'changed' | 'not covered' | 'recorded' }
 
 type WriteOptions = {
   /** Rejects the writes unless the remitted cash covers the payouts that begin. */
@@ -125,8 +126,9 @@ export const replaceBatches = async (
   const funds = cash === 0 ? [] : [fundsChange(cash, { isCovered })]
   const failed = await transactWrites([...replaced, ...funds, ...alongside], runtime)
   if (failed.length === 0) return { kind: 'written' }
-  const isUncovered = funds.length > 0 && failed.indexOf(true) === pairs.length
-  return { kind: isUncovered ? 'not covered' : 'changed' }
+  if (failed.slice(0, pairs.length).includes(true)) return { kind: 'changed' }
+  const isUncovered = funds.length > 0 && failed[pairs.length]
+  return { kind: isUncovered ? 'not covered' : 'recorded' }
 }
 
 const idFrom = (pk: unknown): BatchId => String(pk).split('#')[1] as BatchId
