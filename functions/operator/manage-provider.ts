@@ -16,6 +16,7 @@ import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { payoutOf } from '../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import {
+  type ApprovalCheck,
   type Author,
   noSuch,
   objectToChange,
@@ -148,7 +149,7 @@ const changeOf =
     return next
   }
 
-type Saving = { created?: PaidProvider; checkApproval?: () => Promise<Refusal | undefined> }
+type Saving = { created?: PaidProvider; checkApproval?: ApprovalCheck }
 
 const save = async (
   options: ProviderOptions,

@@ -39,12 +39,13 @@ export const requestReversal = endpoint(
       (_, next) => [exceptionWrite(openRequest(next, asked))],
     )
     if (result instanceof Refusal) return result
-    if (!(await findRequest(result))) {
+    let stored = await findRequest(result)
+    if (!stored) {
       // A failover lost the request, but not its mark.
       const first = result.reversalRequest ?? cause
       await restoreException(openRequest(result, { ...asked, cause: first }))
+      stored = await findRequest(result)
     }
-    const stored = await findRequest(result)
     if (!stored) throw new Error(`The request of ${path.reference} is missing`)
     if (requestStatus(stored) === 'declined') return declined(stored)
     const isOurs = stored.requestId === requestId && stored.at.getTime() === at.getTime()

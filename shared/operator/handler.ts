@@ -74,7 +74,7 @@ type CheckedAction<O, R> = {
 }
 
 /** Refuses a call without an approval if another operator's change means that it now needs one. */
-type ApprovalCheck = () => Promise<Refusal | undefined>
+export type ApprovalCheck = () => Promise<Refusal | undefined>
 
 /**
  * Reads whether a call needs an approval, for a row with `if`. `run` checks it again between its read and its

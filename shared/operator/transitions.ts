@@ -147,6 +147,8 @@ export const reverseDebit = async (
   }
   const request = { reference, to: 'reversed', changes, record, alongside } as const
   const reversed = await transitionBy({ ...request, isAllowedFrom: () => true }, author, runtime)
-  if (!(reversed instanceof Refusal)) await completeReversal(reversed, author, runtime)
+  const isRepeated = debit && checkTransition(debit.status, 'reversed') === 'unchanged'
+  if (isRepeated && !(reversed instanceof Refusal))
+    await completeReversal(reversed, author, runtime)
   return reversed
 }

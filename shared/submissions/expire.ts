@@ -61,8 +61,6 @@ const expireUnless = async (
   return result
 }
 
-const isOfBank = ({ by }: Cause): boolean => by.startsWith('bank:')
-
 /**
  * Queries the bank of an ended debit again: an earlier worker may have read that it ended otherwise, without
  * storing that. A bank that has reported the completion itself is not queried.
@@ -75,7 +73,9 @@ export const recoverOutcome = async (
 ): Promise<void> => {
   const { status } = debit
   if (isOpen(status)) return
-  const isToldByBank = debit.history.some((one) => one.type === 'completed' && isOfBank(one))
+  const isToldByBank = debit.history.some(
+    ({ type, by }) => type === 'completed' && by.startsWith('bank:'),
+  )
   if (isToldByBank) return
   const exceptions = await findExceptions(debit.facts.reference)
   if (exceptions.some(({ kind }) => kind === 'late_completion' || kind === 'contradiction')) return
