@@ -15,6 +15,7 @@ import { simulatedProviders } from './fixtures.ts'
 import { newRunbooks } from './runbooks.ts'
 import type { Scenario } from './scenario.ts'
 import { bankNames, HTTP_BANKS } from './script.ts'
+import { needsRepair } from './setup.ts'
 
 /** The work of operators, banks and providers at fixed times: settlements, rounds, remittances and audits. */
 
@@ -49,7 +50,7 @@ export const startNights = (scenario: Scenario, { clock, random, faults, operato
       void operators.operate('settlement', 'run', { date: dayOf(night) })
     })
   }
-  if (scenario.faults.has('index far behind')) {
+  if (needsRepair(scenario)) {
     clock.at(healAt + MINUTE_MS, async () => {
       for (let at = startAt; at < midnightAfter(healAt); at += DAY_MS)
         await repairDay(operators, at)
