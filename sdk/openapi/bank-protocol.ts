@@ -72,7 +72,7 @@ const pathsOf = ([path, exchange]: [string, BankExchange]): [string, Json][] => 
         tags: [exchange.tag],
         summary: exchange.summary,
         description:
-          'A repeat has the same bytes and gets the current reply without a second effect.',
+          'A repeat has the same key, not always the same bytes. It gets a reply without a second effect.',
         parameters: [
           header('X-Idempotency-Key', 'Same as `uuid`', exchange.example.uuid),
           ...signature,
