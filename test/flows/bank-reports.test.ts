@@ -190,35 +190,6 @@ test('a bank is slow without a reply in two seconds: its submissions move until 
   expect(await health()).toMatchObject({ state: 'up' })
 })
 
-test.each([
-  ['submit-to-bank', { status: 503, body: '' }],
-  ['submit-sidelined', 'hang'],
-] as const)(
-  'a completed reply that %s gets too late is a late completion',
-  async (job, conduct) => {
-    bank.conducts.push(conduct)
-    const { reference, uuid } = await charge()
-    await eventually(() => expect(bank.requestsFor(uuid)).toHaveLength(1))
-    const late = { ...completed, fee: '1.50' }
-    bank.outcomes.set(uuid, async () => {
-      const options = { reference, 'bank-reference': 'GCB-79', reason: 'No prompt arrived' }
-      await service.call('debit', 'fail', options)
-      return { ...late, uuid, amount: '120.50' }
-    })
-    await service.runJob(job, { reference, resubmission: true })
-    await eventually(async () => {
-      const [exception] = await service.exceptions(reference)
-      const expected = { kind: 'late_completion', debit_status: 'failed', reported_by: 'bank:HTB' }
-      expect(exception).toMatchObject(expected)
-      expect(JSON.parse(exception?.report)).toEqual(late)
-    })
-    await service.call('exception', 'refund', { reference })
-    await eventually(async () =>
-      expect(await service.show(reference)).toMatchObject({ refund: { status: 'completed' } }),
-    )
-  },
-)
-
 test('a submission that waited for ten minutes is not sent', async () => {
   bank.conducts.push('hang')
   const { reference, uuid } = await charge()

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { refuseCalls } from '../../sandbox/aws/sdk.ts'
 import type { Changes, Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
@@ -55,6 +55,15 @@ const writeDebit = async (debit: Debit, more: object = {}) => {
   const Item = { ...toDebitItem(debit), entity: 'restored', ...more }
   await table.send(new PutCommand({ TableName: tableName(), Item }))
   return debit
+}
+
+/** Writes a debit whose timeout is due. */
+const writeOverdue = (facts: Partial<Debit['facts']> = { bank: htb }) => {
+  const chargedAt = new Date(Date.now() - 700_000)
+  const debit = moved(pendingDebit(facts, chargedAt), 'processing', chargedAt)
+  const { reference, provider } = debit.facts
+  const open = { byStatus: keys.debits(provider, 'open') }
+  return writeDebit(debit, { ...open, ...dueAttributes(keys.debit(reference), chargedAt) })
 }
 
 const writeCompletedYesterday = async (payee: Payee, count: number): Promise<void> => {
@@ -142,13 +151,7 @@ test('`open-settlement` starts the builds of completed debits and the payouts th
 })
 
 test('the sweep queries the bank, also a disabled one, before it fails a debit whose timers never fired', async () => {
-  const chargedAt = new Date(Date.now() - 700_000)
-  const pending = pendingDebit({ bank: htb }, chargedAt)
-  const { reference, uuid, provider } = pending.facts
-  await writeDebit(moved(pending, 'processing', chargedAt), {
-    byStatus: keys.debits(provider, 'open'),
-    ...dueAttributes(keys.debit(reference), chargedAt),
-  })
+  const { reference, uuid } = (await writeOverdue()).facts
   const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LATE', status: 'completed' }
   bank.outcomes.set(uuid, outcome)
   await service.call('bank', 'disable', { bank: 'HTB' })
@@ -158,8 +161,23 @@ test('the sweep queries the bank, also a disabled one, before it fails a debit w
   expect(history.at(-1).by).toBe('bank:HTB')
 })
 
-const expireDebit = (reference: string) =>
+type Job = (reference: string) => Promise<unknown>
+
+const expireDebit: Job = (reference) =>
   service.runJob('expire-debit', { reference, phase: 'processing' })
+const resubmit =
+  (job: 'submit-to-bank' | 'submit-sidelined'): Job =>
+  (reference) =>
+    service.runJob(job, { reference, resubmission: true })
+
+const writePending = () => writeDebit(pendingDebit({ bank: htb }, new Date()))
+
+/** The jobs that query a bank, each with a debit about which it queries. */
+const queries: [string, Job, () => Promise<Debit>][] = [
+  ['expire-debit', expireDebit, writeOverdue],
+  ['submit-to-bank', resubmit('submit-to-bank'), writePending],
+  ['submit-sidelined', resubmit('submit-sidelined'), writePending],
+]
 
 /** How another worker ends a debit, and what its bank replies to the query. */
 const LATE = { ends: ['failed'], status: 'completed', kind: 'late_completion' } as const
@@ -173,43 +191,60 @@ const races: [string, Race][] = [
   ['failure of a reversed debit', REVERSED],
 ]
 
-/** Starts a job for a debit that another worker ends while the bank replies otherwise. */
-const expireOvertaken = async (
+/** What the bank adds to its reply, and what the report of the exception has of it. */
+const [FEE, message] = [{ fee: '1.50' }, 'Too little money']
+const details = {
+  completed: { reply: FEE, report: FEE },
+  failed: { reply: { code: 'insufficient_funds', message }, report: { error_message: message } },
+}
+
+/** Starts a job for a debit that another worker ends, usually while the bank replies otherwise. */
+const overtake = async (
   { ends, status }: Race = LATE,
-  start: (reference: string) => Promise<unknown> = expireDebit,
+  start = expireDebit,
+  { write = writeOverdue, isEarlier = false } = {},
 ) => {
-  const chargedAt = new Date(Date.now() - 700_000)
-  const processing = moved(pendingDebit({ bank: htb }, chargedAt), 'processing', chargedAt)
-  const { reference, uuid, provider } = processing.facts
-  await writeDebit(processing, {
-    byStatus: keys.debits(provider, 'open'),
-    ...dueAttributes(keys.debit(reference), chargedAt),
-  })
-  const outcome = { uuid, amount: '100.00', bank_reference: 'HTB-LOST', status }
+  const open = await write()
+  const { reference, uuid } = open.facts
+  const end = (debit: Debit, to: Status) =>
+    granted(bankMove(to, { at: new Date(), by: 'operator:ama' })(debit))
+  const endDebit = () => writeDebit(ends.reduce(end, open))
+  if (isEarlier) await endDebit()
   bank.outcomes.set(uuid, async () => {
-    const end = (debit: Debit, to: Status) =>
-      granted(bankMove(to, { at: new Date(), by: 'operator:ama' })(debit))
-    await writeDebit(ends.reduce(end, processing))
-    return outcome
+    if (!isEarlier) await endDebit()
+    return { uuid, amount: '100.00', bank_reference: 'HTB-LOST', status, ...details[status].reply }
   })
   await start(reference)
   await service.until(reference, ends.at(-1) ?? '')
   return reference
 }
 
-const expectException = async (reference: string, { kind, ends }: Race = LATE) => {
+const expectException = async (reference: string, { kind, ends, status }: Race = LATE) => {
   const [exception, ...others] = await findExceptions(reference as Reference)
   expect(exception).toMatchObject({ kind, by: 'bank:HTB', status: ends.at(-1) })
-  expect(JSON.parse(exception?.report ?? '')).toMatchObject({ bank_reference: 'HTB-LOST' })
+  const report = { status, bank_reference: 'HTB-LOST', ...details[status].report }
+  expect(JSON.parse(exception?.report ?? '')).toMatchObject(report)
   expect(others).toEqual([])
 }
 
-test.each(races)(
-  'a %s, which its bank replies just after another worker, becomes an exception',
-  async (_, race) => {
-    await expectException(await expireOvertaken(race), race)
-  },
-)
+describe.each(queries)('a query of %s', (_, start, write) => {
+  test.each(races)(
+    'a %s, which its bank replies just after another worker, becomes an exception',
+    async (_, race) => {
+      await expectException(await overtake(race, start, { write }), race)
+    },
+  )
+})
+
+test('a completion of a debit that failed before its submission is repeated is refunded', async () => {
+  const late = { write: writePending, isEarlier: true }
+  const reference = await overtake(LATE, resubmit('submit-to-bank'), late)
+  await expectException(reference)
+  await service.call('exception', 'refund', { reference })
+  await eventually(async () =>
+    expect(await service.show(reference)).toMatchObject({ refund: { status: 'completed' } }),
+  )
+})
 
 /** Refuses the first write of an exception. */
 const refuseException = () => {
@@ -227,7 +262,7 @@ testInProcess(
   'a late completion that an expiry of the sweep cannot store is queried again',
   async () => {
     refuseException()
-    const reference = await expireOvertaken(LATE, () => service.runJob('sweep'))
+    const reference = await overtake(LATE, () => service.runJob('sweep'))
     await service.pass(5)
     await eventually(() => expectException(reference))
   },
@@ -237,7 +272,7 @@ testInProcess.each(races)(
   'a %s is queried again until the bank answers, if it could not be stored',
   async (_, race) => {
     refuseException()
-    const reference = await expireOvertaken(race)
+    const reference = await overtake(race)
     const { uuid } = await service.show(reference)
     const reply = await bank.outcomes.get(uuid)
     bank.outcomes.set(uuid, { status: 'completed' })
@@ -262,7 +297,7 @@ testInProcess(
   'a late completion is queried again also while a restore holds its provider',
   async () => {
     refuseException()
-    const reference = await expireOvertaken()
+    const reference = await overtake()
     await service.call('restore', 'begin', { generation: '2' })
     onTestFinished(async () => void (await service.call('restore', 'release')))
     const again = sqsEvent('expiries', [{ reference, phase: 'processing' }], () => 2)
@@ -272,13 +307,7 @@ testInProcess(
 )
 
 testInProcess('a timeout that the sweep sent is repeated if it cannot be stored', async () => {
-  const chargedAt = new Date(Date.now() - 700_000)
-  const processing = moved(pendingDebit({}, chargedAt), 'processing', chargedAt)
-  const { reference, provider } = processing.facts
-  await writeDebit(processing, {
-    byStatus: keys.debits(provider, 'open'),
-    ...dueAttributes(keys.debit(reference), chargedAt),
-  })
+  const { reference } = (await writeOverdue({})).facts
   let isRefused = false
   refuseCalls(({ constructor: { name }, input }) => {
     const text = JSON.stringify(input)
