@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { bankServer } from '../../sdk/typescript/src/bank-server.ts'
-import { expectOneLine, runScript } from '../support/commands.ts'
+import { runScript } from '../support/commands.ts'
 import { whileListening } from '../support/servers.ts'
 
 /** The command `debit bank-check`; test/sdk/bank-check.test.ts tests its cases. */
@@ -43,20 +43,4 @@ test('`bank-check` exits with 0 if all cases pass', async () => {
     const { code, stdout } = await check(`http://127.0.0.1:${port}`, '--secret', secret)
     expect({ code, failed: stdout.match(/^FAIL.*/m) }).toEqual({ code: 0, failed: null })
   })
-})
-
-const URL = 'http://127.0.0.1:1'
-
-test.each([
-  ['', 'usage: debit bank-check --url URL'],
-  [URL, 'usage: '],
-  [`${URL} --secret `, 'usage: '],
-  [`${URL} ${URL} --secret x`, 'usage: '],
-  [`${URL} --url ${URL} --secret x`, 'usage: '],
-  ['http://bank.example --secret x', '--url: must use https'],
-  ['bank --secret x', '--url: is not a URL'],
-  [`${URL} --secret x --skip refund`, 'unknown part refund; did you mean refunds?'],
-  [`${URL} --secrt x`, 'unknown option --secrt; did you mean --secret?'],
-])('`bank-check` prints one line and exits with 2 for "%s"', async (words, line) => {
-  expectOneLine(await check(...(words === '' ? [] : words.split(' '))), line, 2)
 })

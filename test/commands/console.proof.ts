@@ -59,15 +59,6 @@ test.each([
   expect(reply.status).toBe(403)
 })
 
-test.each([
-  [[], 'usage: debit console --stage NAME [--port 3100]'],
-  [['--stage', 'Sandbox'], 'usage: debit console --stage NAME [--port 3100]'],
-  [['--stage', 'sandbox', '--port', 'x'], '--port: must be a port; usage: debit console'],
-])('the command prints one line and exits with 2 for wrong arguments %j', async (words, line) => {
-  const { code, stderr } = await runScript(['commands/console.ts', ...words], stage.env)
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(line) })
-})
-
 test('the command prints one line without AWS credentials', async () => {
   const env = { PATH: process.env.PATH, AWS_REGION: 'eu-west-1', AWS_EC2_METADATA_DISABLED: 'true' }
   const { code, stderr } = await runScript(WORDS, env)

@@ -253,21 +253,3 @@ test.each(['SIGINT', 'SIGTERM'] as const)('the command exits with 0 on %s', asyn
   child.kill(signal)
   expect(await exited).toBe(0)
 })
-
-test('the listen command prints one line and exits with 1 when the port is taken', async () => {
-  await whileListening(createServer(), async (port) => {
-    const { exited, printed } = startListen(['--port', String(port)])
-    expect(await exited).toBe(1)
-    expect(printed.err).toBe(`Port ${port} is taken; choose another with --port\n`)
-  })
-})
-
-test.each([
-  ...['--port 70000', '--secret ', '--fail 200', '--times 2', '--fail 500 --times 0'],
-  ...['--colour red', '4242'],
-  ...['--events shipped', '--forward-to nowhere', '--secret x --register demo'],
-])('the listen command prints one line with the usage and exits with 2 for %s', async (args) => {
-  const { exited, printed } = startListen(args.split(' '))
-  expect(await exited).toBe(2)
-  expect(printed.err).toMatch(/^.*usage: debit listen \[--port 4242\].*\n$|^unknown event.*\n$/)
-})

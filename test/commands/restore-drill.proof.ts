@@ -116,13 +116,3 @@ test('a drill ends in one line without point-in-time recovery, or for a second o
   expect(await drill()).toMatchObject({ code: 1, stderr: 'debits has no point-in-time recovery\n' })
   expect(endpoint.state.calls.filter((call) => call.startsWith('Restore'))).toEqual([])
 }, 60_000)
-
-test.each(['', '--stage X', '--stage sandbox --at yesterday', '--stage sandbox --days 0'])(
-  'the words "%s" print the usage in one line and exit with 2',
-  async (options) => {
-    const own = ['commands/restore-drill.ts', ...options.split(' ').filter(Boolean)]
-    const { code, stderr } = await runScript(own, endpoint.env)
-    expect(code).toBe(2)
-    expect(stderr).toMatch(/^.*usage: debit restore-drill .*\n$/)
-  },
-)

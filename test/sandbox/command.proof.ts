@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import {
   expectOneLine,
@@ -11,7 +10,6 @@ import {
 } from '../support/commands.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
-import { whileListening } from '../support/servers.ts'
 
 const start = useCommands()
 const startSandbox = (args: string[], env?: NodeJS.ProcessEnv) =>
@@ -169,32 +167,9 @@ test.each([[[]], [['--bundles']]])(
   120_000,
 )
 
-test('the command prints one line and exits with 1 when the port is taken', async () => {
-  await whileListening(createServer(), async (port) => {
-    const { printed, exited } = startSandbox(['--port', String(port)])
-    expect(await exited).toBe(1)
-    expect(printed.err).toBe(`Port ${port} is taken; choose another with --port\n`)
-  })
-}, 60_000)
-
-test.each([
-  ['--port', 'x'],
-  ['--port', '70000'],
-  ['--time-scale', '0'],
-  ['--time-scale', '1e400'],
-  ['--colour', 'red'],
-])('the command prints the usage and exits with 2 for %s %s', async (...args) => {
-  const { printed, exited } = startSandbox(args)
-  expect(await exited).toBe(2)
-  expect(printed.err).toMatch(/^.*usage: debit sandbox .*\n$/)
-})
-
 test.each([
   [['charge', '--port', '1'], 1, 'No sandbox answers at port 1: start it with debit sandbox'],
   [['charge', 'no-such-file.json'], 2, 'no-such-file.json: '],
-  [['charg'], 2, 'unknown function charg; did you mean charge?'],
-  [['charge', '--colour', 'red'], 2, 'usage: '],
-  [['charge', '--port', 'x'], 2, '--port: must be a port'],
 ])('the command %j without a sandbox prints a line and exits with %i', async (args, code, line) => {
   expectOneLine(await runScript(['commands/invoke.ts', ...args]), line, code)
 })

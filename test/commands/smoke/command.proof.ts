@@ -184,16 +184,3 @@ test('the smoke test without a sandbox names the first check and exits with 1', 
   )
   expect(code).toBe(1)
 })
-
-test.each([
-  '',
-  '--port x',
-  '--port 3000 --stage sandbox',
-  '--stage Sandbox',
-  '--port 3000 --api localhost',
-  '--colour red',
-])('the smoke test prints the usage in one line and exits with 2 for "%s"', async (options) => {
-  const { code, stdout, stderr } = await smoke(...options.split(' ').filter(Boolean))
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toMatch(/^.*usage: debit smoke .*\n$/)
-})
