@@ -11,7 +11,7 @@ import { ScenarioRefusal } from './play.ts'
 export const listScenarios = (): ScenarioSummary[] =>
   scenarios.map(({ name, description }) => ({ name, description }))
 
-const Request = v.object({ reference: v.optional(v.string('must be a string')) })
+const Request = v.strictObject({ reference: v.optional(v.string('must be a string')) })
 
 /** Scenarios change settings, so one ends before the next begins. */
 let last: Promise<unknown> = Promise.resolve()

@@ -237,6 +237,7 @@ test.each([
   ['GET', 'scenarios/completed', undefined, '405/1405'],
   ['POST', 'scenarios/completed', [], '400/1400'],
   ['POST', 'scenarios/completed', { reference: 5 }, '422/1007'],
+  ['POST', 'scenarios/completed', { debit: 'DCS-20261122-BGF6MD' }, '422/1007'],
 ])('the request %s %s with %j is refused as %s', async (method, path, body, code) => {
   expect(codeOf(await call(method, path, body))).toBe(code)
 })
