@@ -12,7 +12,9 @@ type UrlEvent = {
 
 export type OperatorEvent = OperatorCall | UrlEvent
 
-const isUrlEvent = (event: OperatorEvent): event is UrlEvent => 'requestContext' in event
+/** A direct invocation can have any JSON. */
+const isUrlEvent = (event: unknown): event is UrlEvent =>
+  typeof event === 'object' && event !== null && 'requestContext' in event
 
 const callerOf = ({ requestContext }: UrlEvent): string | undefined =>
   requestContext.authorizer?.iam?.userArn
@@ -28,6 +30,13 @@ export const replyToCaller = (event: OperatorEvent): CallerReply | undefined =>
 
 const refused = (details: string) => new Refusal(1403, { details })
 
+const parsedCall = (call: unknown): OperatorCall | Refusal => {
+  const { verb, options, ...rest } = (call ?? {}) as Partial<OperatorCall>
+  return typeof verb === 'string' && typeof options === 'object' && options !== null
+    ? { ...rest, verb, options }
+    : new Refusal(1400, { details: 'the call must be {"verb": ..., "options": {...}}' })
+}
+
 /**
  * Returns the call of an event, with its caller. IAM decides who may use the function URL; its event
  * names the caller, whatever the body says. A direct invocation names the caller itself: only a stage
@@ -36,17 +45,18 @@ const refused = (details: string) => new Refusal(1403, { details })
  */
 export const callOf = (event: OperatorEvent): OperatorCall | Refusal => {
   if (!isUrlEvent(event)) {
-    const { approval, actor = '' }: { approval?: string; actor?: unknown } = event
+    const call = parsedCall(event)
+    if (call instanceof Refusal) return call
+    const { verb, approval, actor = '' } = call
     if (typeof actor !== 'string') return new Refusal(1400, { details: 'the actor must be text' })
-    if (environment.claimedOperators) return event
+    if (environment.claimedOperators) return call
     if (approval === undefined) return refused('operators call the URL of the function')
-    return { verb: event.verb, options: {}, actor, approval }
+    return { verb, options: {}, actor, approval }
   }
   const { body = '', isBase64Encoded } = event
   const text = isBase64Encoded ? Buffer.from(body, 'base64').toString('utf8') : body
-  const { verb, options } = (parseJson(text) ?? {}) as Partial<OperatorCall>
-  if (typeof verb !== 'string' || typeof options !== 'object' || options === null) {
-    return new Refusal(1400, { details: 'the body must be {"verb": ..., "options": {...}}' })
-  }
-  return { verb, options, actor: callerOf(event) ?? '' }
+  const call = parsedCall(parseJson(text))
+  if (call instanceof Refusal) return call
+  // The body names no caller and no approval.
+  return { verb: call.verb, options: call.options, actor: callerOf(event) ?? '' }
 }

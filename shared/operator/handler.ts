@@ -125,7 +125,7 @@ const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Run
   const isRequest = async (call: OperatorCall, author: Author): Promise<boolean> => {
     const verb = Object.hasOwn(noun.verbs, call.verb) ? noun.verbs[call.verb] : undefined
     if (!environment.requiresApprovals || !verb) return false
-    return needsApproval(verb, call.options ?? {}, async () => {
+    return needsApproval(verb, call.options, async () => {
       const parsed = parseCall(noun, call)
       // A malformed call is refused anyway.
       if (parsed instanceof Refusal) return false

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { manageChange } from '../../functions/operator/manage-change.ts'
 import { manageProvider } from '../../functions/operator/manage-provider.ts'
+import type { OperatorCall } from '../../shared/operator/verbs.ts'
 import { real } from '../../shared/runtime.ts'
 import { useFreshTable } from '../support/tables.ts'
 
@@ -14,6 +15,8 @@ const requestOf = (body: unknown, more: object = {}, method = 'POST') => ({
   body: typeof body === 'string' ? body : JSON.stringify(body),
   ...more,
 })
+
+const MALFORMED = { error: 'the call must be {"verb": ..., "options": {...}}' }
 
 /** Returns who made the stored changes. */
 const authors = async () => {
@@ -49,7 +52,7 @@ describe('on a stage', () => {
     'the body %j is refused',
     async (body) => {
       const reply = await manageProvider(real)(requestOf(body))
-      expect(reply).toEqual({ error: 'the body must be {"verb": ..., "options": {...}}' })
+      expect(reply).toEqual(MALFORMED)
     },
   )
 
@@ -81,3 +84,10 @@ test('a direct invocation names its operator in a sandbox', async () => {
   expect(reply).toHaveProperty('result.id', 'acme')
   expect(await authors()).toEqual(['local:ama'])
 })
+
+test.each([null, 5, 'list', { verb: 1, options: {} }, { verb: 'list' }])(
+  'a direct invocation with %j is refused',
+  async (event) => {
+    expect(await manageProvider(real)(event as unknown as OperatorCall)).toEqual(MALFORMED)
+  },
+)
