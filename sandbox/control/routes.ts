@@ -5,7 +5,7 @@ import { parseJson } from '../../shared/domain/json.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { newRequestId } from '../gateway-event.ts'
 import { unusedRate } from '../sandbox-reply.ts'
-import { listScenarios, playScenario } from '../scenarios/routes.ts'
+import { afterScenarios, listScenarios, playScenario } from '../scenarios/routes.ts'
 import { moveClock, showClock } from './clock.ts'
 import type { Control } from './control.ts'
 
@@ -22,7 +22,7 @@ type Serve = (
 
 /** Deletes everything, and restores the seeds and the time of this machine. */
 const reset: Serve = async (control) => {
-  await control.reset()
+  await afterScenarios(control.reset)
   return showClock(control)
 }
 

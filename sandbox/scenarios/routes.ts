@@ -13,8 +13,14 @@ export const listScenarios = (): ScenarioSummary[] =>
 
 const Request = v.strictObject({ reference: v.optional(v.string('must be a string')) })
 
-/** Scenarios change settings, so one ends before the next begins. */
 let last: Promise<unknown> = Promise.resolve()
+
+/** Scenarios change and restore settings, so one ends before the next, or a reset, begins. */
+export const afterScenarios = <T>(work: () => Promise<T>): Promise<T> => {
+  const result = last.then(work)
+  last = result.catch(() => undefined)
+  return result
+}
 
 export const playScenario = async (
   control: Control,
@@ -25,10 +31,8 @@ export const playScenario = async (
   if (!scenario) return new Refusal(1404)
   const request = parseInput(Request, body ?? {})
   if (request instanceof Refusal) return request
-  const result = last.then(() => scenario.play(control, request.reference))
-  last = result.catch(() => undefined)
   try {
-    return await result
+    return await afterScenarios(() => scenario.play(control, request.reference))
   } catch (error) {
     if (error instanceof ScenarioRefusal) return error.refusal
     throw error

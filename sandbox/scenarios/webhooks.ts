@@ -3,13 +3,16 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { OperatorResult } from '../../shared/operator/results.ts'
 import { close, listen } from '../local-server.ts'
-import { type Play, type PlayedDebit, ScenarioRefusal } from './play.ts'
+import { conflict, type Play, type PlayedDebit, ScenarioRefusal } from './play.ts'
 
 /** Receivers that fail: a server on this machine replaces the receiver of the provider for a while. */
 
 /** The end of the event's name: a webhook can have another prefix. */
 const EVENT = '.completed'
 const UNAVAILABLE = 503
+
+/** More than two attempts need; a reset waits for the end of a scenario. */
+const MOVES_MAX = 30
 
 /** Longer than the two seconds of a prompt receiver. */
 const SLOW_MS = 2_500
@@ -81,7 +84,7 @@ export const abandonAndRecover = async (play: Play) => {
   let status = UNAVAILABLE
   /** Moves the clock from one attempt to the next. */
   const untilStatus = async (expected: string) => {
-    for (;;) {
+    for (let moves = 0; moves < MOVES_MAX; moves += 1) {
       const delivery = await until(
         () => deliveryOf(play, debit),
         (shown) => shown.status !== null && shown,
@@ -90,6 +93,7 @@ export const abandonAndRecover = async (play: Play) => {
       const next = delivery.next_attempt_at ?? control.clock.now().getTime() + 1_000
       await play.moveTo(new Date(next))
     }
+    return conflict(`the delivery of ${reference} does not become ${expected}`)
   }
   return whileReceiving(
     play,

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { atOnce } from '../support/examples.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { CHARGE, chargeBody, SILENT, sign, statusPath } from '../support/requests.ts'
@@ -160,6 +161,18 @@ test('a reset leaves no job of the earlier state: its debits, timers and webhook
   await move({ advance: '1d' })
   expect(receiver.received.length).toBe(count)
   expect(await service.call('debit', 'list', { provider: 'demo', status: 'failed' })).toEqual([])
+})
+
+test('a reset waits for the end of a scenario, which restores nothing afterwards', async () => {
+  await service.call('webhook', 'set', { provider: 'demo', url: receiver.url('/before') })
+  const playing = control('scenarios/slow-receiver')
+  await eventually(async () => {
+    const { url } = await service.call('webhook', 'show', { provider: 'demo' })
+    expect(url).not.toBe(receiver.url('/before'))
+  })
+  expect((await control('reset')).status).toBe(200)
+  expect((await playing).status).toBe(200)
+  expect(await service.call('webhook', 'list')).toEqual([])
 })
 
 test('a reset is atomic for callers: a charge during a reset is accepted', async () => {
