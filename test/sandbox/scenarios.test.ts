@@ -215,6 +215,14 @@ test('a scenario restores the webhook, and the provider receives other events la
   await service.call('webhook', 'remove', { provider: 'demo' })
 })
 
+test('a slow receiver is slow for the undelivered events of other debits, too', async () => {
+  await service.call('webhook', 'set', { provider: 'demo', url: 'http://127.0.0.1:9/closed' })
+  await played('completed')
+  await service.pass(3_600)
+  expect(await played('slow-receiver')).toMatchObject({ is_sidelined: true })
+  await service.call('webhook', 'remove', { provider: 'demo' })
+})
+
 test('a scenario plays while the clock is frozen', async () => {
   await service.sandbox().control.clock.freeze(true)
   await played('webhook-abandoned-and-recovered')
