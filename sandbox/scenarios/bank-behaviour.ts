@@ -1,6 +1,6 @@
 import type { BankBehaviour } from '../../shared/domain/banks/bank-behaviour.ts'
 import type { OptionsOf } from '../../shared/operator/results.ts'
-import type { Play } from './play.ts'
+import { type Play, thenRestore } from './play.ts'
 
 const optionsOf = (
   behaviour: BankBehaviour | null,
@@ -23,9 +23,7 @@ export const whileBankBehaves = async <T>(
   const { behaviour, connector } = await operate('bank', 'show', { bank })
   if (connector !== 'sandbox') misfit(`needs ${bank}, which must have connector sandbox`)
   await operate('bank', 'behave', { bank, as })
-  try {
-    return await action()
-  } finally {
-    await operate('bank', 'behave', { bank, ...optionsOf(behaviour, control.clock.now()) })
-  }
+  return thenRestore(action, () =>
+    operate('bank', 'behave', { bank, ...optionsOf(behaviour, control.clock.now()) }),
+  )
 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { operations } from '../../shared/api/operations.ts'
 import { isOpen, type Status, statuses } from '../../shared/domain/debits/lifecycle.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
-import type { CallUnnamed, ResultOf } from '../../shared/operator/results.ts'
+import type { CallGranted, ResultOf } from '../../shared/operator/results.ts'
 import type { Control } from '../control/control.ts'
 
 /** The steps that scenarios share: a debit, reports of its bank, and waits for their effects. */
@@ -31,8 +31,24 @@ const SILENT = '+233244444444'
 const TOKEN = 'sk_sandbox_demo'
 export const BANK = 'GCB'
 
+/** The second operator grants the requests of the first in a sandbox with approvals. */
+const OPERATOR = 'local:scenario'
+const APPROVER = 'local:scenario-approver'
+
 const PATIENCE_MS = 10_000
 const POLL_MS = 20
+
+/** Restores settings after an action, also one that fails: its error is the one that is thrown. */
+export const thenRestore = async <T>(
+  action: () => Promise<T>,
+  restore: () => Promise<unknown>,
+): Promise<T> => {
+  const [ended] = await Promise.allSettled([action()])
+  const [restored] = await Promise.allSettled([restore()])
+  if (ended.status === 'rejected') throw ended.reason
+  if (restored.status === 'rejected') throw restored.reason
+  return ended.value
+}
 
 export const OPEN: readonly Status[] = statuses.filter(isOpen)
 
@@ -108,10 +124,17 @@ export const newPlay = (control: Control, name: string, reference: string | unde
 
 /** Calls of operators and of the API. */
 const newCalls = (control: Control) => {
-  const operate: CallUnnamed = async <R>(noun: string, verb: string, options: object) => {
-    const reply = await control.invoke(`manage-${noun}`, { verb, options })
-    const { error, result } = reply as { result: R; error?: string }
+  const call = async (noun: string, verb: string, options: object, actor: string) => {
+    const reply = await control.invoke(`manage-${noun}`, { verb, options, actor })
+    const { error, result } = reply as { result: unknown; error?: string }
     return error ? conflict(`${noun} ${verb}: ${error}`) : result
+  }
+
+  const operate: CallGranted = async <R>(noun: string, verb: string, options: object) => {
+    const result = await call(noun, verb, options, OPERATOR)
+    const { approval } = (result ?? {}) as { approval?: { id: string } }
+    const granted = approval && (await call('approval', 'grant', { id: approval.id }, APPROVER))
+    return (granted ?? result) as R
   }
 
   /** Waits until the service is idle and a view has what the scenario needs, and returns that. */

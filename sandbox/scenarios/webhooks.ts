@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { OperatorResult } from '../../shared/operator/results.ts'
 import { close, listen } from '../local-server.ts'
-import { conflict, type Play, type PlayedDebit, ScenarioRefusal } from './play.ts'
+import { conflict, type Play, type PlayedDebit, ScenarioRefusal, thenRestore } from './play.ts'
 
 /** Receivers that fail: a server on this machine replaces the receiver of the provider for a while. */
 
@@ -33,23 +33,27 @@ const whileReceiving = async <T>(
     response.writeHead(isOwn ? status : UNAVAILABLE).end()
   })
   const port = await listen(server)
-  const previous = await operate('webhook', 'show', { provider }).catch((error) => {
-    // The provider has no webhook.
-    if (!(error instanceof ScenarioRefusal)) throw error
-  })
   const url = `http://127.0.0.1:${port}/webhooks`
   try {
-    await operate('webhook', 'set', { provider, url, events: 'none', 'max-attempts': '2' })
-    return await action()
+    const previous = await operate('webhook', 'show', { provider }).catch((error) => {
+      // The provider has no webhook.
+      if (!(error instanceof ScenarioRefusal)) throw error
+    })
+    const play = async () => {
+      await operate('webhook', 'set', { provider, url, events: 'none', 'max-attempts': '2' })
+      return action()
+    }
+    return await thenRestore(play, () =>
+      previous
+        ? operate('webhook', 'set', {
+            provider,
+            url: previous.url,
+            events: previous.events?.join(',') ?? 'none',
+            'max-attempts': String(previous.max_attempts ?? 'none'),
+          })
+        : operate('webhook', 'remove', { provider }),
+    )
   } finally {
-    await (previous
-      ? operate('webhook', 'set', {
-          provider,
-          url: previous.url,
-          events: previous.events?.join(',') ?? 'none',
-          'max-attempts': String(previous.max_attempts ?? 'none'),
-        })
-      : operate('webhook', 'remove', { provider }))
     await close(server)
   }
 }

@@ -61,8 +61,8 @@ export type OptionsOf<N extends NounName, V extends VerbName<N>> = {
 export type Exactly<O, N extends NounName, V extends VerbName<N>> = O &
   Record<Exclude<keyof O, keyof OptionsOf<N, V>>, never>
 
-/** Calls a verb without a name, so that a call that needs an approval is refused. */
-export type CallUnnamed = <
+/** Calls a verb, and grants the request of a call that needs an approval. */
+export type CallGranted = <
   N extends NounName,
   V extends VerbName<N>,
   const O extends OptionsOf<N, V>,
