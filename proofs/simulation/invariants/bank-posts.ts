@@ -76,13 +76,15 @@ const followsAttempt = (
   first: BankPost | undefined,
   { invocations, strikes }: ObservationIndex['observations'],
 ): boolean => {
-  const { name, isFinished } = invocations.get(first?.by ?? 0) ?? {}
+  const { name, isFinished, repeated } = invocations.get(first?.by ?? 0) ?? {}
   const isCopied = strikes.some(({ name, at, about }) =>
     name === 'record twice' || name === 'record unreadable'
       ? Math.abs(at - (first?.at ?? at)) < MINUTE_MS
       : about.includes(reference) && !about.startsWith('submit-to-bank'),
   )
-  return name === 'submit-to-bank' && isFinished === true && !isCopied
+  // The sweep can be ahead of a late record, whose message is then no repeat.
+  const isOfSweep = repeated?.includes(reference) === true
+  return name === 'submit-to-bank' && isFinished === true && !isCopied && !isOfSweep
 }
 
 /** Reports whether an invocation may send without a query: it starts the payout or refund, and no restore undid another start. */
