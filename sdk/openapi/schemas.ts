@@ -8,7 +8,7 @@ import { fieldDescriptions, schemaFieldDescriptions } from './field-descriptions
 export type Json = Record<string, unknown>
 
 /** Rules that JSON Schema cannot express. Metadata adds the counterpart where one exists. */
-const INEXPRESSIBLE = new Set(['brand', 'check', 'partial_check', 'transform'])
+const INEXPRESSIBLE = new Set(['brand', 'check', 'partial_check', 'to_lower_case', 'transform'])
 
 const config: ConversionConfig = {
   target: 'draft-2020-12',

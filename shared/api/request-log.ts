@@ -23,7 +23,7 @@ const idsInPath = ({ reference, uuid = '', id }: Record<string, string | undefin
     reference: v.is(Reference, text.toUpperCase())
       ? text
       : parseDeliveryId(environment.referencePrefix, id)?.reference,
-    uuid: v.is(Uuid, uuid.toLowerCase()) ? uuid : undefined,
+    uuid: v.is(Uuid, uuid) ? uuid : undefined,
   }
 }
 

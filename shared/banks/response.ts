@@ -10,7 +10,7 @@ export type Echoed = { uuid: Uuid; amount: Pesewas }
 
 /** Rejects responses to another request: cached, swapped or about another amount. */
 export const echo = ({ uuid, amount }: Echoed) => ({
-  uuid: v.literal(uuid),
+  uuid: v.pipe(v.string(), v.toLowerCase(), v.literal(uuid)),
   amount: v.literal(formatAmount(amount)),
 })
 

@@ -39,9 +39,14 @@ export const isBatchId = (reference: string): boolean => reference.startsWith(`$
 /** A chunk of a batch, which has the lines of one transaction: `<lane>#<number>`. */
 export type ChunkId = `${number}#${string}`
 
+/** Banks may write a uuid in upper case, as SQL Server, Oracle and Swift do. The service lower-cases it. */
 export const Uuid = v.pipe(
   v.string(),
-  v.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+  v.toLowerCase(),
+  v.regex(
+    /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    'must be a uuid like 3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e',
+  ),
   v.brand('Uuid'),
 )
 export type Uuid = v.InferOutput<typeof Uuid>

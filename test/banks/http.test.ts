@@ -79,6 +79,7 @@ const LONG = 'x'.repeat(256)
 // The status of the response, the result (a code: a fault), and the bodies.
 const SUBMISSIONS = rowsOf(`
   200,202  accepted HTB-1                 ${ACCEPTED}
+  202      accepted HTB-1                 {"uuid":"$UPPER","amount":"$AMOUNT","status":"accepted","bank_reference":"HTB-1"}
   200      rejected insufficient_funds    {${ECHO},"status":"rejected","code":"insufficient_funds","message":"No"}
   422      rejected invalid_account       ${CODED}
   422      rejected transaction_declined  {${ECHO},"status":"rejected","code":"transaction_declined","message":"No"}
@@ -110,7 +111,7 @@ const SUBMISSIONS = rowsOf(`
 
 const PAYOUTS = rowsOf(`
   200,201,202  paid HTB-1                ${PAID}
-  200,201,202  underway                  ${UNDERWAY}
+  200,201,202  underway                  ${UNDERWAY}  {"uuid":"$UPPER","amount":"$AMOUNT","status":"underway"}
   200,422      rejected No such account  ${REJECTED}
   422          rejected No account       {${ECHO},"status":"rejected","message":"No\\u0000account"}
   422          rejected No HTB-2         {${ECHO},"status":"rejected","message":"No","bank_reference":"HTB-2"}

@@ -58,7 +58,10 @@ const filled = (reply: string | Buffer, { method, path, body }: ReceivedRequest)
   const [kind = '', uuid = ''] = path.split('/').slice(2)
   const request =
     method === 'POST' ? JSON.parse(body) : { uuid, amount: AMOUNTS[kind as keyof typeof AMOUNTS] }
-  return reply.replaceAll('$UUID', request.uuid).replaceAll('$AMOUNT', request.amount)
+  return reply
+    .replaceAll('$UUID', request.uuid)
+    .replaceAll('$UPPER', request.uuid.toUpperCase())
+    .replaceAll('$AMOUNT', request.amount)
 }
 
 /** Starts a bank with one reply to every request, or to every POST if queries get another status. */

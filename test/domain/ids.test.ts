@@ -79,7 +79,7 @@ const uuids = rowsOf(`
   3f2b8c1e-9a4d-1f6b-8e2a-5d7c9b1f0a3e    version 1        false
   3f2b8c1e-9a4d-7f6b-8e2a-5d7c9b1f0a3e    version 7        false
   3f2b8c1e-9a4d-4f6b-ce2a-5d7c9b1f0a3e    another variant  false
-  3F2B8C1E-9A4D-4F6B-8E2A-5D7C9B1F0A3E    upper case       false
+  3F2B8C1E-9A4D-4F6B-8E2A-5D7C9B1F0A3E    upper case       true
   3f2b8c1e9a4d4f6b8e2a5d7c9b1f0a3e        without hyphens  false
   {3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e}  in braces        false
 `)
@@ -99,6 +99,7 @@ test('the uuid of a debit has the form of version 4 and contains its reference',
       const uuid = debitUuid(reference)
       expect(v.is(Uuid, uuid)).toBe(true)
       expect(referenceOfUuid('DCS', uuid)).toBe(reference)
+      expect(referenceOfUuid('DCS', uuid.toUpperCase())).toBe(reference)
       expect(referenceOfUuid('ABC', uuid)).toBeUndefined()
     }),
     { numRuns: 10_000, examples: ends.map(([reference]) => [reference]) },

@@ -8,7 +8,7 @@ import { read } from '../../shared/store/table.ts'
 import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { useReceiver } from '../support/receiver.ts'
-import { SILENT, updatePath } from '../support/requests.ts'
+import { callbackPath, SILENT, updatePath } from '../support/requests.ts'
 import { codeOf, type Shown, useService } from '../support/running-service.ts'
 
 /**
@@ -35,6 +35,17 @@ test('a report with lenient fields ends its debit without an exception', async (
   expect(reply.status).toBe(200)
   expect(reply.body.data).toMatchObject({ fee: '100.30', approval_method: 'mobile_api' })
   expect(await service.exceptions(reference)).toEqual([])
+})
+
+test.each([
+  ['update', updatePath],
+  ['callback', callbackPath],
+])('a report of a debit whose uuid is in upper case ends the debit: %s', async (_name, pathOf) => {
+  const { reference, uuid } = await processing()
+  const path = pathOf(uuid.toUpperCase())
+  const reply = await service.send('POST', path, { credential: 'bt_sandbox_gcb', body: completed })
+  expect(reply.status).toBe(200)
+  expect(await service.show(reference)).toMatchObject({ uuid, status: 'completed' })
 })
 
 describe('debit-callback with a rejected report of the owning bank', () => {

@@ -24,7 +24,9 @@ test('a list has the debits of a phone number at all banks and of all providers'
   expect(await search({ 'bank-reference': bank_reference })).toEqual([first])
   expect(await search({ bank: 'ECO', phone: PHONE })).toEqual([third])
   const { uuid, partner_reference } = await service.show(second)
-  expect(await search({ uuid })).toEqual([second])
+  for (const text of [uuid, uuid.toUpperCase()]) {
+    expect(await search({ uuid: text })).toEqual([second])
+  }
   expect(
     await search({ uuid: uuid.replace(/^./, (digit: string) => (digit === '1' ? '2' : '1')) }),
   ).toEqual([])

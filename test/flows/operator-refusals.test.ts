@@ -89,6 +89,7 @@ const rows = rowsOf(`
   webhook rotate-secret provider=demo grace-seconds=604801  604800
   debit show reference=x  --reference: 
   debit list provider=nobody status=reversed  no such provider
+  debit list uuid=x  --uuid: must be a uuid like
   debit repair provider=nobody date=2026-11-21  no such provider
   debit reverse reference=DCS-20200101-ZZZZZZ reason=x  no such debit
   debit complete reference=DCS-20200101-ZZZZZZ bank-reference=X reason=Y  no such debit
