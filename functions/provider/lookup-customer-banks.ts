@@ -17,8 +17,8 @@ export const lookupCustomerBanks = endpoint(
     const [banks, accounts] = await Promise.all([allBanks(at), listAccounts(phone.output)])
     const active = accounts.filter(({ account }) => account.status === 'active')
     const linked = liveBanks(active.flatMap(({ bank }) => banks.get(bank) ?? []))
-    const [first] = active
-    if (!first || linked.length === 0) {
+    const first = active.find(({ bank }) => linked.some(({ identifier }) => identifier === bank))
+    if (!first) {
       await countUnknownNumber(caller.provider.id, at)
       return notFound('lookup-customer-banks')
     }

@@ -77,6 +77,15 @@ describe('lookup-customer-banks', () => {
     },
   )
 
+  test('the customer is the holder of an account at a live bank', async () => {
+    const account = { phone: '+233241234567', 'account-number': '1234567' }
+    await service.call('customer', 'link', { ...account, bank: 'ADB', name: 'Former Owner' })
+    const customer = async () => (await lookup('%2B233241234567')).body.customer
+    expect(await customer()).toBe('Former Owner')
+    await service.call('bank', 'disable', { bank: 'ADB' })
+    expect(await customer()).toBe('Ama Mensah')
+  })
+
   test.each([
     ...['%2B233249999999', '%2B233240000001', '%20233241234567', '233241234567', 'x', '%'],
     ...['%zz', '%ff', '%00', '..%2f', '%252B233241234567'],
