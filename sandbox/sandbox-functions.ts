@@ -1,6 +1,6 @@
 import { type FunctionRow, functionRows } from '../infra/definitions/functions.ts'
 import { type Runtime, real } from '../shared/runtime.ts'
-import type { RealClock } from './aws/clock.ts'
+import { type RealClock, timeBy } from './aws/clock.ts'
 import { type Answer, answerCalls, perform } from './aws/sdk.ts'
 import { openBundledFunctions } from './bundles/bundled-functions.ts'
 import { functionVariables } from './environment.ts'
@@ -48,7 +48,7 @@ export const openFunctions = async (
     (await openBundledFunctions({ bundleOf, variablesOf, answer, readObject }, cleanup.bundles))
   cleanup.calls.defer(reportDeniedCalls(onFault))
   cleanup.calls.defer(() => answerCalls(() => undefined))
-  const runtime: Runtime = { ...real, now: () => new Date(Date.now() + clock.ahead()) }
+  const runtime: Runtime = { ...real, now: () => new Date(timeBy(clock.setting(), Date.now())) }
   const load = bundled?.load ?? loadWith(runtime)
   const functions: FunctionHost = withFaultReports(await loadFunctions(functionRows, load), onFault)
   answerCalls(answer)

@@ -97,6 +97,9 @@ const newWake = (act: () => void) => {
 /** The time of a clock by this machine's: some milliseconds ahead of it, or frozen at an instant. */
 export type ClockSetting = { ahead: number } | { frozenAt: number }
 
+export const timeBy = (setting: ClockSetting, machineTime: number): number =>
+  'frozenAt' in setting ? setting.frozenAt : machineTime + setting.ahead
+
 export type RealClock = ReturnType<typeof startRealClock>
 
 /** The clock of this machine, which can be frozen and moved forward; it acts until it is stopped. */
@@ -108,8 +111,7 @@ export const startRealClock = () => {
   let isStopped = false
   let isMoving = false
 
-  const now = (): number =>
-    'frozenAt' in setting ? setting.frozenAt : machineTime() + setting.ahead
+  const now = (): number => timeBy(setting, machineTime())
   const isDue = (): boolean => (timers.first()?.at ?? Number.POSITIVE_INFINITY) <= now()
 
   const run = (): void => {

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { atOnce } from '../support/examples.ts'
 import { useReceiver } from '../support/receiver.ts'
@@ -77,6 +77,17 @@ test('the clock stops while it is frozen, and continues from there', async () =>
   const running = await move({ freeze: false })
   expect(running.getTime()).toBeGreaterThanOrEqual(later.getTime())
   expect(await clock()).toMatchObject({ frozen: false })
+})
+
+test('a function that runs while the clock is frozen has exactly its time', async () => {
+  const frozen = await move({ freeze: true })
+  vi.useFakeTimers({ now: Date.now() - 1_000, toFake: ['Date'] })
+  try {
+    const { reference } = await service.charge()
+    expect(await service.show(reference)).toMatchObject({ created_at: frozen.toISOString() })
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('the clock moves to an instant, one move after the other', async () => {
