@@ -20,10 +20,11 @@ const idsOf = ({ facts: { reference, provider, bank } }: Debit) => ({
 export const mayPrompt = async (
   debit: Debit,
   { openPromptsMax = environment.defaultPromptsMax }: Bank,
+  runtime: Pick<Runtime, 'pause'>,
 ): Promise<boolean> => {
   if (openPromptsMax === undefined) return true
   try {
-    return !(await hasTooManyPrompts(debit, openPromptsMax))
+    return !(await hasTooManyPrompts(debit, openPromptsMax, runtime))
   } catch (error) {
     const fields = { ...idsOf(debit), error: error as Error }
     log.warn('prompts are not counted', fields, { PromptsUnchecked: 1 })

@@ -106,7 +106,7 @@ export const newSubmitter = (
       current.connector
     ]
     const result = await submitPromptly(bank.identifier, () =>
-      submit(submission, () => mayPrompt(debit, current)),
+      submit(submission, () => mayPrompt(debit, current, runtime)),
     )
     // The bank may still be processing it; wait as long as the sidelined timeout.
     if (!result) return { debit, repeated: true, delaySeconds: SIDELINED_SECONDS }

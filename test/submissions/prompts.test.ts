@@ -2,10 +2,11 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { answerCalls, perform } from '../../sandbox/aws/sdk.ts'
 import type { Table } from '../../sandbox/aws/table/table.ts'
 import type { Bank } from '../../shared/domain/banks/bank.ts'
-import type { Debit } from '../../shared/domain/debits/debit.ts'
-import { isPromptRefused } from '../../shared/domain/debits/prompts.ts'
+import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
+import { isPromptRefused, refusePrompt } from '../../shared/domain/debits/prompts.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import { pause, type Runtime } from '../../shared/runtime.ts'
 import { customerListOf } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { newSubmitter } from '../../shared/submissions/submit.ts'
@@ -51,8 +52,13 @@ const stored = async (provider: ProviderId, seconds: number, phone = SILENT): Pr
   return debit
 }
 
-const submitAt = async ({ facts }: Debit, seconds: number, repeated = false) => {
-  const runtime = still({ now: () => inSeconds(seconds) })
+const submitAt = async (
+  { facts }: Debit,
+  seconds: number,
+  repeated = false,
+  others: Partial<Runtime> = {},
+) => {
+  const runtime = still({ now: () => inSeconds(seconds), ...others })
   const submit = newSubmitter({ skipsSlowBanks: true, reportLater: async () => undefined }, runtime)
   await submit({ reference: facts.reference, repeated, requestId: 'request' })
   return findDebit(facts.reference)
@@ -91,6 +97,44 @@ test('only five of 1,000 charges to one phone reach the bank, as many as its cap
   expect(statuses.filter((status) => status === 'failed')).toHaveLength(995)
   expect(lines().filter(({ PromptsRefused }) => PromptsRefused)).toHaveLength(995)
 })
+
+test('only five of 20 charges in one millisecond, each submitted before the next is stored, reach the bank', async () => {
+  const charged = Array.from({ length: 20 }, (_, n) =>
+    pendingDebit({ provider: n % 2 ? a : b, phone: SILENT as PhoneNumber }, inSeconds(0)),
+  )
+  const statuses: unknown[] = []
+  // Their references sort before those of the submitted ones.
+  for (const debit of charged.toReversed()) {
+    await storeDebit(debit)
+    statuses.push(await statusAt(debit, 1))
+  }
+  expect(statuses.filter((status) => status === 'processing')).toHaveLength(5)
+})
+
+test('only five of 20 charges in one millisecond, which are submitted at once, reach the bank', async () => {
+  const debits: Debit[] = []
+  for (let n = 0; n < 20; n += 1) debits.push(await stored(n % 2 ? a : b, 0))
+  const submitted = await Promise.all(debits.map((debit) => submitAt(debit, 1, false, { pause })))
+  expect(submitted.filter((debit) => debit?.status === 'processing')).toHaveLength(5)
+})
+
+test.each([
+  ['failed', 'processing'],
+  ['processing', 'failed'],
+] as const)(
+  'a debit of the same millisecond whose submission ends as %s leaves one that waited for it %s',
+  async (to, expected) => {
+    await storeBank({ ...bank, openPromptsMax: 1 })
+    const [debit, other] = [await stored(a, 0), await stored(a, 0)]
+    const cause = { at: inSeconds(1), requestId: 'other' }
+    const decided =
+      to === 'failed'
+        ? refusePrompt(other, cause)
+        : (advance(other, { ...cause, by: 'bank:GCB', to, changes: {} }) as Debit)
+    const runtime = { pause: () => storeDebit(decided) }
+    expect((await submitAt(debit, 1, false, runtime))?.status).toBe(expected)
+  },
+)
 
 test('a refused debit has the published code, and the log line names its provider and a remedy', async () => {
   for (let n = 0; n < 3; n += 1) await statusAt(await stored(a, n), 3)

@@ -153,14 +153,12 @@ const LATEST_MS: Partial<Record<Observations['strikes'][number]['name'], number>
 const indexDelay = ({ observations: { strikes } }: ObservationIndex): number =>
   strikes.reduce((longest, { name }) => Math.max(longest, LATEST_MS[name] ?? 0), 0)
 
-const placeOf = ({ createdAt, item }: DebitHistory): string =>
-  `${new Date(createdAt).toISOString()}#${item.reference}`
-
-/** Returns the debits, of those of a customer, in the ten minutes before one of them. */
-const earlierThan = (debit: DebitHistory, debits: readonly DebitHistory[]): DebitHistory[] =>
-  debits.filter(
-    (other) => placeOf(other) < placeOf(debit) && other.createdAt >= debit.createdAt - PROMPT_MS,
-  )
+/** Returns the other debits, of those of a customer, in the ten minutes up to one of them. */
+const othersUpTo = (debit: DebitHistory, debits: readonly DebitHistory[]): DebitHistory[] =>
+  debits.filter((other) => {
+    const age = debit.createdAt - other.createdAt
+    return other !== debit && age >= 0 && age <= PROMPT_MS
+  })
 
 const customersIn = ({ debits }: ObservationIndex) =>
   Map.groupBy(debits.values(), ({ item }) => `${item.bank.identifier} ${item.phone}`).values()
@@ -191,7 +189,7 @@ const promptsAreCapped: Check = (index, report) => {
     for (const debit of sent) {
       const { by, since = 0 } = index.bankPostsOf.get(debit.uuid)?.[0] ?? {}
       if (!endpoints.includes(debit.item.bank.identifier) || unchecked.has(by)) continue
-      const shown = earlierThan(debit, sent).filter(
+      const shown = othersUpTo(debit, sent).filter(
         ({ changes: [created] }) => (created?.at ?? Infinity) < since - delay,
       )
       if (isFull(shown, debit, cap)) report(debit.item.reference, 'is a prompt above the cap')
@@ -210,7 +208,7 @@ const refusalsAreAboveCap: Check = (index, report) => {
       const { reference } = debit.item
       const refusal = debit.changes.find(({ after }) => after?.status === 'failed')
       const refusedAt = refusal?.at ?? 0
-      const counted = earlierThan(debit, debits).filter((other) => {
+      const counted = othersUpTo(debit, debits).filter((other) => {
         const failedAt = refusalIn(other)?.writtenAt ?? Infinity
         return failedAt >= refusedAt - delay - 2 * skew - MINUTE_MS
       })

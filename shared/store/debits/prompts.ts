@@ -1,39 +1,83 @@
 import { type Debit, stateAt, wholeFacts } from '../../domain/debits/debit.ts'
-import { isPromptRefused, PROMPT_SECONDS } from '../../domain/debits/prompts.ts'
+import { isUnsubmitted } from '../../domain/debits/lifecycle.ts'
+import { isPromptRefused, isUnprompted, PROMPT_SECONDS } from '../../domain/debits/prompts.ts'
+import type { Reference } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { secondsAfter } from '../../domain/time.ts'
+import type { Runtime } from '../../runtime.ts'
+import { mapConcurrent } from '../concurrent.ts'
 import { queryOf } from '../index-lists.ts'
 import { keys } from '../keys.ts'
 import { examine } from '../table.ts'
+import { findDebit } from './debits.ts'
+import { referenceAt } from './status-lists.ts'
 
 /** Entries of half a read unit. Refused debits have a partition of their own, so more are rare. */
 const PAGE = 20
 const EXAMINED_MAX = 1_000
 
+const READS_AT_ONCE = 8
+/** Pauses of a second in all, in which a submission usually ends. */
+const PAUSES_MAX = 10
+const PAUSE_MS = 100
+
 /**
- * Reports whether the customer has had too many approval prompts, by the earlier debits in the index.
+ * Reports whether the customer has had too many approval prompts, by the other debits in the index.
  * The oldest decide first. Usually one query of half a read unit.
  * @throws Error if the index is unreadable or too many debits are undecided
  */
-export const hasTooManyPrompts = async (debit: Debit, promptsMax: number): Promise<boolean> => {
+export const hasTooManyPrompts = async (
+  debit: Debit,
+  promptsMax: number,
+  runtime: Pick<Runtime, 'pause'>,
+): Promise<boolean> => {
   const { bank, phone, provider, reference } = wholeFacts(debit)
   const { createdAt } = stateAt(debit, 0)
-  const until = keys.byTime(createdAt, reference)
+  const own = keys.byTime(createdAt, reference)
   const query = queryOf({
     index: 'by-customer',
     key: keys.byCustomer(bank.identifier, phone),
     from: secondsAfter(createdAt, -PROMPT_SECONDS).toISOString(),
-    until,
+    until: `${createdAt.toISOString()}#~`,
   })
   const earlier: ProviderId[] = []
+  const later: Reference[] = []
   let examined = 0
   for await (const { items } of examine({ ...query, ScanIndexForward: true, Limit: PAGE })) {
-    const before = items.filter(({ byTime }) => String(byTime) < until)
-    earlier.push(...before.map(({ byStatus }) => String(byStatus).split('#')[0] as ProviderId))
+    for (const { byTime, byStatus } of items) {
+      if (String(byTime) < own) earlier.push(String(byStatus).split('#')[0] as ProviderId)
+      else if (byTime !== own) later.push(referenceAt(String(byTime)))
+    }
     if (isPromptRefused(earlier, provider, promptsMax)) return true
     examined += items.length
     if (examined >= EXAMINED_MAX)
       throw new Error(`${examined} debits of one customer are undecided`)
   }
-  return false
+  const isFull = (debits: readonly Debit[]): boolean =>
+    isPromptRefused(
+      [...earlier, ...debits.map(({ facts }) => facts.provider)],
+      provider,
+      promptsMax,
+    )
+  return later.length > 0 && areTaken(later, isFull, runtime)
+}
+
+/**
+ * Reports whether debits of the same millisecond, which sort later, take the remaining prompts. Such a debit
+ * may have been submitted before this one was stored, so this one waits for its submission.
+ */
+const areTaken = async (
+  later: readonly Reference[],
+  isFull: (debits: readonly Debit[]) => boolean,
+  { pause }: Pick<Runtime, 'pause'>,
+): Promise<boolean> => {
+  for (let pauses = 0; ; pauses += 1) {
+    const found = await mapConcurrent(later, READS_AT_ONCE, findDebit)
+    const counted = found.filter((debit) => debit !== undefined && !isUnprompted(debit)) as Debit[]
+    if (isFull(counted.filter(({ status }) => !isUnsubmitted(status)))) return true
+    if (!isFull(counted)) return false
+    // One that is decided after this one no longer counts it.
+    if (pauses === PAUSES_MAX) return true
+    await pause(PAUSE_MS)
+  }
 }
