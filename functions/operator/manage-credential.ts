@@ -3,7 +3,7 @@ import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/complete.ts'
 import type { ListedCredential } from '../../shared/domain/providers/credential.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
+import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { RANDOM_BYTES, tokenOf } from '../../shared/domain/token.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { credential } from '../../shared/operator/nouns/providers.ts'
@@ -27,17 +27,19 @@ const ownerOf = async ({ provider, bank }: Pick<IssueOptions, 'provider' | 'bank
   return exists ? ({ kind: 'bank', owner: bank } as const) : noSuch('bank')
 }
 
-const newOwnerOf = async (options: IssueOptions) =>
-  options.token && environment.limits === 'production'
-    ? new Refusal(1400, { details: '--token is for sandboxes only' })
-    : ownerOf(options)
+const newOwnerOf = async (options: IssueOptions, { at }: Author) => {
+  if (options.token && environment.limits === 'production')
+    return new Refusal(1400, { details: '--token is for sandboxes only' })
+  const expiry = options['expires-on']
+  return expiry && expiry <= at ? invalid({ 'expires-on': ['has passed'] }) : ownerOf(options)
+}
 
 const issue = async (options: IssueOptions, author: Author, runtime: Runtime) => {
-  const owner = await newOwnerOf(options)
+  const owner = await newOwnerOf(options, author)
   if (owner instanceof Refusal) return owner
   const token =
     options.token ?? tokenOf(owner.kind, environment.limits, runtime.randomBytes(RANDOM_BYTES))
-  const expiresOn = options['expires-on']
+  const expiresOn = options['expires-on']?.toISOString()
   const createdAt = runtime.now().toISOString()
   const stored = { ...owner, createdAt, ...defined({ expiresOn }) }
   const id = credentials.credentialId(token)

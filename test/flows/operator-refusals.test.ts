@@ -39,6 +39,9 @@ const rows = rowsOf(`
   provider update provider=demo ${PAYEE} settlement-name=  --settlement-name: is required
   credential issue  ${EITHER}
   credential issue bank=XXX  no such bank
+  credential issue provider=demo expires-on=2020-01-01  --expires-on: has passed
+  credential issue provider=demo expires-on=2027-02-30T00:00:00Z  --expires-on: must be a time like
+  credential issue provider=demo expires-on=9999-12-31T23:59:59-23:00  --expires-on: must be a time like
   credential issue provider=demo token=sk_live_mine  --token: must not begin like a generated token
   credential show  either --id or --token is required
   credential revoke id=${'x'.repeat(43)} token=y  either --id or --token is required

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { operationNames, operations } from '../../api/operations.ts'
 import { Provider } from '../../domain/providers/provider.ts'
 import { oneOf, text } from '../../domain/text.ts'
+import { Instant } from '../../domain/time.ts'
 import { looksIssued } from '../../domain/token.ts'
 import * as o from '../options.ts'
 import {
@@ -101,12 +102,6 @@ const credentialId = v.pipe(
   v.regex(/^[A-Za-z0-9_-]{43}$/, 'must be an id of 43 characters'),
 )
 
-const expiry = v.pipe(
-  v.string(),
-  v.isoTimestamp('must be a time like 2027-01-31T00:00:00Z'),
-  v.transform((text) => new Date(text).toISOString()),
-)
-
 const sandboxToken = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_]{8,100}$/, 'must be 8 to 100 letters, digits or underscores'),
@@ -135,7 +130,7 @@ export const credential = {
           'expires-on': o.optional(
             'TIME',
             'expiry, such as 2027-01-31T00:00:00Z (default: never)',
-            expiry,
+            Instant,
           ),
           token: o.optional(
             'TOKEN',
