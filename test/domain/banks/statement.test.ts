@@ -168,6 +168,23 @@ const debit = (given: Partial<Movement> = {}): Movement => ({
   ...given,
 })
 
+test('a statement without rows is that of a day without movements', async () => {
+  const ask = (debits: Movement[]) =>
+    (async (request) => ({
+      debits: 'cursor' in request ? debits : [],
+      ...{ outgoing: [], next: null },
+    })) as AskStatement
+  const compare = async (debits: Movement[], rows = '') => {
+    const file = [Buffer.from(`${HEADER}\n${rows}`)]
+    const { report } = await compareFile({ file, date: '2026-11-21' as Day }, ask(debits))
+    return report.missing_at_bank.count
+  }
+  expect(await compare([])).toBe(0)
+  expect(await compare([debit()])).toBe(1)
+  const otherDay = `${UUID},B-1,100.00,GHS,2026-11-22\n`
+  await expect(compare([], otherDay)).rejects.toThrow('no row has completed_at on 2026-11-21')
+})
+
 const OTHER_REFERENCE = 'DCS-20261121-XYZ789'
 const NEXT_DAY = '2026-11-22T00:00:01.000Z'
 const failed = debit({ status: 'failed', completed_at: null })
