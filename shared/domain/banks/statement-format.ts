@@ -32,6 +32,11 @@ export const StatementColumns = v.pipe(
       addIssue({ message: 'must be like bank_reference=Ref No,amount=Credit Amt,date=Value Date' })
       return NEVER
     }
+    const names = Object.values(columns).map((column) => column?.toLowerCase())
+    if (new Set(names).size < names.length) {
+      addIssue({ message: 'must not name a column twice' })
+      return NEVER
+    }
     const hasKey = columns.uuid !== undefined || columns.bank_reference !== undefined
     if (hasKey && columns.amount !== undefined && columns.completed_at !== undefined) return columns
     addIssue({ message: 'must name amount, date, and uuid or bank_reference' })

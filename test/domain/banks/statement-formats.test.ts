@@ -39,9 +39,11 @@ test('a bank has the columns that an operator names', () => {
   })
 })
 
-test.each(['amount=A,date=D', 'uuid=U,date=D', 'uuid=U,amount=A', 'x=U', 'uuid', 'uuid=,amount=A'])(
-  'the columns %j are refused',
-  (text) => expect(v.safeParse(StatementColumns, text).success).toBe(false),
+test.each([
+  ...['amount=A,date=D', 'uuid=U,date=D', 'uuid=U,amount=A', 'x=U', 'uuid', 'uuid=,amount=A'],
+  ...['bank_reference=A,amount=A,date=D', 'uuid=U,amount=In,outgoing=IN,date=D'],
+])('the columns %j are refused', (text) =>
+  expect(v.safeParse(StatementColumns, text).success).toBe(false),
 )
 
 const TEXT =
