@@ -69,6 +69,15 @@ class AsyncMemoryStore:
             return applied
 
 
+def hidden(apply: Callable[..., Any]) -> Callable[..., Any]:
+    """Hides from an inspection that a function is async."""
+    return lambda *arguments: apply(*arguments)
+
+
+class HiddenAsyncStore(AsyncMemoryStore):
+    apply = hidden(AsyncMemoryStore.apply)
+
+
 def fastapi_app(on: webhooks.Handlers, store: Any = None, secret: str = SECRET) -> Any:
     app = FastAPI()
     app.post("/webhooks")(webhooks.fastapi(secrets=secret, store=store or webhooks.memory_store(), on=on))
@@ -96,6 +105,10 @@ APPS: dict[str, Callable[[Handled, list[Exception]], tuple[Any, Serve]]] = {
     ),
     "fastapi with sync handlers and an async store": lambda *lists: (
         fastapi_app(handlers(*lists), AsyncMemoryStore()),
+        served_asgi,
+    ),
+    "fastapi with an async store behind a decorator": lambda *lists: (
+        fastapi_app(async_handlers(*lists), HiddenAsyncStore()),
         served_asgi,
     ),
     "flask": lambda *lists: (flask_app(handlers(*lists)), served_wsgi),
@@ -147,6 +160,15 @@ def test_a_misspelt_event_is_refused_at_the_start() -> None:
 def test_an_async_handler_without_a_loop_is_an_error_instead_of_lost_work() -> None:
     handled: Handled = []
     receiver = Receiver(SECRET, webhooks.memory_store(), async_handlers(handled, []))
+    body, headers = testing.signed(event_of("transaction.completed", 3), SECRET)
+    assert receiver.receive(body, headers) == 500
+
+
+@pytest.mark.parametrize("view", [webhooks.flask, webhooks.django])
+def test_an_async_store_of_a_synchronous_framework_is_an_error_instead_of_lost_work(view: Any) -> None:
+    with pytest.raises(TypeError, match="async store"):
+        view(secrets=SECRET, store=AsyncMemoryStore(), on={})
+    receiver = Receiver(SECRET, HiddenAsyncStore(), handlers([], []))
     body, headers = testing.signed(event_of("transaction.completed", 3), SECRET)
     assert receiver.receive(body, headers) == 500
 

@@ -23,13 +23,20 @@ async def in_thread(function: Callable[..., Result], *args: object) -> Result:
 def call_handler(loop: asyncio.AbstractEventLoop | None, handler: Callable[..., Any], *args: object) -> Any:
     """Returns the result of the handler. `loop` runs coroutines; the caller is in another thread."""
     result = handler(*args)
+    if loop is None:
+        return synchronous("handler", result)
     if not inspect.isawaitable(result):
         return result
-    if loop is None:
-        if inspect.iscoroutine(result):
-            result.close()
-        raise TypeError("an async handler needs an async framework")
     return asyncio.run_coroutine_threadsafe(_awaited(result), loop).result()
+
+
+def synchronous(name: str, result: Any) -> Any:
+    """Returns the result. Raises TypeError for an awaitable, which nothing would await."""
+    if not inspect.isawaitable(result):
+        return result
+    if inspect.iscoroutine(result):
+        result.close()
+    raise TypeError(f"an async {name} needs an async framework")
 
 
 async def _awaited(result: Awaitable[Any]) -> Any:

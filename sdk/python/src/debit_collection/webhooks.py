@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from .errors import SignatureError
-from .handlers import call_handler, in_thread
+from .handlers import call_handler, in_thread, synchronous
 from .signature import HeaderItems, WebhookEvent, secret_list
 from .signature import verify as verify
 from .wire import Handlers as Handlers
@@ -95,36 +95,44 @@ class Receiver:
         self._require_standard = require_standard
         self._on: Mapping[str, Any] = dict(on)
 
-    def receive(
-        self, body: bytes, headers: HeaderItems, loop: asyncio.AbstractEventLoop | None = None
-    ) -> int:
-        """Returns the status of the response. `loop` runs async handlers."""
+    def receive(self, body: bytes, headers: HeaderItems) -> int:
+        """Returns the status of the response."""
         work = self._work(body, headers)
         if isinstance(work, int):
             return work
         key, handler, event = work
         try:
-            self._store.apply(key, lambda transaction: call_handler(loop, handler, event, transaction))
+            applied = self._store.apply(
+                key, lambda transaction: call_handler(None, handler, event, transaction)
+            )
+            synchronous("store", applied)
         except Exception:
             return self._failed(key)
         return 204
 
     async def receive_async(self, body: bytes, headers: HeaderItems) -> int:
         """Returns the status of the response. A synchronous store works in a thread."""
-        if not inspect.iscoroutinefunction(self._store.apply):
-            return await in_thread(self.receive, body, headers, asyncio.get_running_loop())
         work = self._work(body, headers)
         if isinstance(work, int):
             return work
         key, handler, event = work
+        loop, thread = asyncio.get_running_loop(), threading.current_thread()
 
-        async def run(transaction: object) -> None:
+        async def run_in_loop(transaction: object) -> None:
             result = handler(event, transaction)
             if inspect.isawaitable(result):
                 await result
 
+        def run(transaction: object) -> Any:
+            if threading.current_thread() is thread:
+                return run_in_loop(transaction)
+            return call_handler(loop, handler, event, transaction)
+
         try:
-            await self._store.apply(key, run)
+            # A decorator can hide that `apply` is async: only its result shows it.
+            applied = await in_thread(self._store.apply, key, run)
+            if inspect.isawaitable(applied):
+                await applied
         except Exception:
             return self._failed(key)
         return 204
@@ -161,6 +169,14 @@ def _ignore(*_: object) -> None:
     """Handles an event without a handler."""
 
 
+def _synchronous_receiver(
+    secrets: str | Iterable[str], store: Store, on: Handlers, require_standard: bool
+) -> Receiver:
+    if inspect.iscoroutinefunction(store.apply):
+        raise TypeError("an async store needs an async framework")
+    return Receiver(secrets, store, on, require_standard)
+
+
 def fastapi(
     *, secrets: str | Iterable[str], store: Store | AsyncStore, on: Handlers, require_standard: bool = False
 ) -> Callable[["Request"], Awaitable["Response"]]:
@@ -187,7 +203,7 @@ def flask(
     """Returns a view for Flask: `app.post("/webhooks")(webhooks.flask(...))`."""
     from flask import request
 
-    receiver = Receiver(secrets, store, on, require_standard)
+    receiver = _synchronous_receiver(secrets, store, on, require_standard)
 
     def receive_webhook() -> tuple[str, int]:
         if (request.content_length or 0) > BODY_MAX:
@@ -203,7 +219,7 @@ def django(
     """Returns a view for Django, exempt from CSRF: `path("webhooks", webhooks.django(...))`."""
     from django.http import HttpRequest, HttpResponse
 
-    receiver = Receiver(secrets, store, on, require_standard)
+    receiver = _synchronous_receiver(secrets, store, on, require_standard)
 
     def receive_webhook(request: HttpRequest) -> HttpResponse:
         if request.method != "POST":
