@@ -189,6 +189,18 @@ test.each(cases.impossible_results)(
   },
 )
 
+const throws = () => {
+  throw new Error('no database')
+}
+
+test.each([
+  ['throws', throws],
+  ['rejects', async () => throws()],
+])('a bank whose onError %s answers 500', async (_, onError) => {
+  const { send } = openBank({ onSubmission: throws, onError })
+  expect((await send({})).status).toBe(500)
+})
+
 test('a handler gets the transaction of a durable store, which keeps the reply', async () => {
   const replies = new Map<string, string>()
   const transactions: object[] = []

@@ -265,11 +265,15 @@ test('the logs have an entry for each attempt, without secrets and personal data
   expect(JSON.stringify(entries)).not.toMatch(/secret|23324|Order|order-1/)
 })
 
-test('a log that fails does not fail the charge', async () => {
+const throws = () => {
+  throw new Error('disk full')
+}
+
+test.each([
+  ['throws', throws],
+  ['rejects', async () => throws()],
+])('a log that %s does not fail the charge', async (_, log) => {
   script = [accepts]
-  const log = () => {
-    throw new Error('disk full')
-  }
   expect(await client({ log }).charge(ORDER)).toMatchObject({ reference: REFERENCE })
 })
 

@@ -210,6 +210,18 @@ test('a receiver answers 500 when a handler throws the error of a forged event',
   expect(errors).toEqual([expect.any(SignatureError)])
 })
 
+const throws = () => {
+  throw new Error('no database')
+}
+
+test.each([
+  ['throws', throws],
+  ['rejects', async () => throws()],
+])('a receiver whose onError %s answers 500', async (_, onError) => {
+  const on = { 'transaction.completed': throws }
+  expect(await receives(webhooks.fetch({ ...options(), on, onError }))(EVENT)).toBe(500)
+})
+
 test('a receiver applies two simultaneous attempts once', async () => {
   const receive = receives(webhooks.fetch(options()))
   expect(await Promise.all([receive(EVENT), receive(EVENT)])).toEqual([204, 204])

@@ -11,6 +11,7 @@ import {
 } from './bank-replies.ts'
 import type { Payment, RefundOrder, Submission } from './bank-wire.ts'
 import { isHexHmac, isRecent } from './hmac.ts'
+import { callHook } from './hook.ts'
 import { type ReadableRequest, readBody } from './node-request.ts'
 
 /** Serves the requests of the service to a bank (docs/bank-protocol.md). */
@@ -166,7 +167,7 @@ export const bankServer = <Transaction = undefined>({
     try {
       return await handle(incoming)
     } catch (error) {
-      if (onError) onError(error)
+      if (onError) callHook(() => onError(error))
       // biome-ignore lint/suspicious/noConsole: a lost error would hide why the service retries
       else console.error(error)
       return refuse(500, 'internal error')

@@ -1,4 +1,5 @@
 import { SignatureError } from './errors.ts'
+import { callHook } from './hook.ts'
 import { type ReadableRequest, readBody } from './node-request.ts'
 import { type HeaderSource, type VerifyOptions, verify, type WebhookEvent } from './signature.ts'
 
@@ -66,7 +67,7 @@ const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
     try {
       return await apply(await read(), headers)
     } catch (error) {
-      if (options.onError) options.onError(error)
+      if (options.onError) callHook(() => options.onError?.(error))
       // biome-ignore lint/suspicious/noConsole: a lost error would hide why the service retries
       else console.error(error)
       return 500

@@ -7,6 +7,7 @@ import {
   ServerError,
 } from './errors.ts'
 import { hmacSha256, toHex } from './hmac.ts'
+import { callHook } from './hook.ts'
 import { pause } from './pause.ts'
 import { VERSION } from './version.ts'
 import type { Problem } from './wire.ts'
@@ -22,7 +23,7 @@ export type ClientOptions = {
   maxRetries?: number | undefined
   /** Milliseconds for one attempt (default 30,000). */
   timeout?: number | undefined
-  /** Called after each attempt. An entry contains neither secrets nor personal data. */
+  /** Called after each attempt; its failure is ignored. An entry contains neither secrets nor personal data. */
   log?: ((entry: LogEntry) => void) | undefined
   fetch?: typeof fetch | undefined
 }
@@ -109,13 +110,6 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
     }
   }
 
-  // A failing log must not hide that the service accepted a charge.
-  const log = (entry: LogEntry): void => {
-    try {
-      options.log?.(entry)
-    } catch {}
-  }
-
   /** Sends a request. @throws ApiError, NetworkError or RequestTimeoutError of the last attempt */
   return async (request: Request, call: CallOptions = {}): Promise<Reply> => {
     const { operation, method, path } = request
@@ -123,7 +117,7 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
       const startedAt = performance.now()
       const result = await attempt(request, call).catch(failureIn)
       const { status, requestId } = result instanceof NetworkError ? {} : result
-      log({
+      const entry: LogEntry = {
         operation,
         method,
         path: below + path,
@@ -132,7 +126,8 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
         status,
         requestId,
         error: result instanceof Error ? result.name : undefined,
-      })
+      }
+      callHook(() => options.log?.(entry))
       if (!(result instanceof Error)) return result
       result.attempts = number
       const delay = delayAfter(result)
