@@ -1,15 +1,19 @@
 """Stores the replies of a bank in the SQLite file of its books."""
 
+import asyncio
 import json
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 
 class SqliteReplies:
-    """Decides about a request, and stores the reply, in one transaction on one connection."""
+    """Decides about a request, and stores the reply, in one transaction on one connection.
+
+    Handlers that use it are plain functions: an async one would wait in the loop for its own `once`.
+    """
 
     def __init__(self, file: str, tables: str) -> None:
         self._db = sqlite3.connect(file, check_same_thread=False, isolation_level=None)
@@ -26,6 +30,9 @@ class SqliteReplies:
             yield
 
     def rows(self, sql: str, *values: object) -> list[Any]:
+        with suppress(RuntimeError):
+            asyncio.get_running_loop()
+            raise TypeError("a handler that uses these books must be a plain function")
         with self._lock:
             return self._db.execute(sql, values).fetchall()
 

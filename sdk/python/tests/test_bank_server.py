@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx
 import pytest
+from reply_store import SqliteReplies
 
 from debit_collection.bank_replies import complete_reply
 from debit_collection.bank_requests import Kind
@@ -197,6 +198,20 @@ def test_an_async_handler_runs_in_the_loop_of_an_asgi_server_only() -> None:
     bank.reset(on_submission=submit)
     with served_wsgi(bank.server.wsgi) as url:
         assert Service(url, bank).post("submissions").status_code == 500
+
+
+def test_an_async_handler_that_uses_the_books_of_the_example_is_an_error_instead_of_a_deadlock() -> None:
+    books = SqliteReplies(":memory:", "CREATE TABLE debits (uuid TEXT)")
+
+    async def submit(submission: Any) -> Any:
+        books.rows("INSERT INTO debits VALUES (?)", submission["uuid"])
+        return ACCEPTED
+
+    bank = Bank()
+    bank.reset(on_submission=submit, store=books)
+    with served_asgi(bank.server.asgi) as url:
+        assert Service(url, bank).post("submissions").status_code == 500
+    assert books.read(f"submission:{ORDER['uuid']}") is None
 
 
 def test_async_handlers_of_many_submissions_may_use_the_threads_of_their_loop() -> None:
