@@ -33,7 +33,8 @@ service = AsyncDebitCollection(
 @contextmanager
 def transaction() -> Iterator[sqlite3.Connection]:
     """Opens a connection for one transaction. A second one waits."""
-    db = sqlite3.connect(FILE, isolation_level=None)
+    # An async handler would use the connection in another thread.
+    db = sqlite3.connect(FILE, isolation_level=None, check_same_thread=False)
     try:
         with db:
             db.execute("BEGIN IMMEDIATE")

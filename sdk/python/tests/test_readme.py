@@ -11,7 +11,7 @@ import pytest
 from debit_collection import testing
 
 from .conftest import ROOT, served_asgi
-from .test_receivers import Shop, event_of
+from .test_receivers import Shop, event_of, fastapi_app
 from .test_signature import SECRET
 
 PAGE = (ROOT / "sdk/python/README.md").read_text()
@@ -39,6 +39,14 @@ def test_the_snippets_run(
         older = event_of("transaction.completed", 2)
         assert [shop.send(completed), shop.send(completed), shop.send(older)] == [204, 204, 204]
     assert capsys.readouterr().out == "deliver order-1\n"
+
+    async def count(_: object, db: sqlite3.Connection) -> None:
+        print(db.execute("SELECT count(*) FROM applied_events").fetchone())
+
+    with served_asgi(fastapi_app({"transaction.completed": count}, names["SqlStore"]())) as url:
+        newer = event_of("transaction.completed", 4)
+        assert Shop(url, [], []).send(newer) == 204
+    assert capsys.readouterr().out == "(1,)\n"
 
     submission = {"uuid": "u", "amount": "1.00", "account_number": None}
     assert names["submit"](submission)["status"] == "rejected"
