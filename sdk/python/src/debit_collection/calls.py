@@ -209,7 +209,8 @@ def parse_reply(call: Call, reply: Reply) -> Success | ApiError:
         body = read_json(reply.body)
     except ValueError:
         body = None
-    is_envelope = isinstance(body, dict) and body.get("success") is True and "data" in body
+    data = body.get("data") if isinstance(body, dict) and body.get("success") is True else None
+    is_envelope = isinstance(data, (dict, list))
     is_success = 200 <= reply.status < 300 or (reply.status == 303 and not call.link)
     if is_success and (is_envelope or (call.link and body is not None)):
         return Success(reply.status, reply.headers, body)
