@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import httpx
 import pytest
 from reply_store import SqliteReplies
 
+from debit_collection import Pesewas
 from debit_collection.bank_replies import complete_reply
 from debit_collection.bank_requests import Kind
 from debit_collection.bank_server import BankServer, bank_server
@@ -162,6 +164,32 @@ def test_a_handler_cannot_return_a_result_that_the_service_would_reject(
     assert service.query("submissions").status_code == 404
     service.bank.results["submission"] = ACCEPTED
     assert service.post("submissions").status_code == 200
+
+
+def test_a_payout_whose_reply_is_not_json_is_not_stored(service: Service) -> None:
+    service.bank.results["payout"] = {"status": "underway", "at": Decimal(1)}
+    assert service.post("settlements").status_code == 500
+    assert service.query("settlements").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("fee", "status", "text"),
+    [(Decimal("1.50"), 200, "1.50"), (Pesewas(150), 200, "1.50"), ("1.50", 200, "1.50"), (1.5, 500, None)],
+)
+def test_a_fee_is_an_amount_and_never_a_float(
+    service: Service, fee: Any, status: int, text: str | None
+) -> None:
+    service.bank.results["query"] = {"status": "completed", "bank_reference": "B-1", "fee": fee}
+    assert service.post("submissions").status_code == 200
+    reply = service.query("submissions")
+    assert (reply.status_code, reply.json().get("fee")) == (status, text)
+
+
+def test_an_account_that_is_not_json_is_an_error(any_service: Service) -> None:
+    account = {"account_number": Decimal(1), "name": "Ama Mensah", "active": True}
+    any_service.bank.reset(on_account=lambda _: account)
+    reply = any_service.send("GET", "/accounts/+233241234567")
+    assert (reply.status_code, reply.json()) == (500, {"error": "the bank failed"})
 
 
 DEEP = {"name": "a request with deep nesting is refused", "status": 400, "body": "[" * 60_000}

@@ -1,9 +1,11 @@
 """Completes the replies of a bank (docs/bank-protocol.md)."""
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any
 
+from .amounts import amount_text
 from .bank_requests import Kind, Result
 
 _PAYMENT = {"paid": ("bank_reference",), "underway": (), "rejected": ("message",)}
@@ -21,7 +23,10 @@ _MEMBERS: dict[Kind, dict[str, tuple[str, ...]]] = {
 
 
 def complete_reply(kind: Kind, request: Mapping[str, Any], result: Result) -> dict[str, Any]:
-    """Returns a complete reply. Raises ValueError for a result that the service would refuse."""
+    """Returns a complete reply, with `fee` as text.
+
+    Raises ValueError for a result that the service would refuse, TypeError for one that is not JSON.
+    """
     status = result["status"]
     if status not in _MEMBERS[kind]:
         raise ValueError(f"a {kind} cannot be {status}")
@@ -30,7 +35,12 @@ def complete_reply(kind: Kind, request: Mapping[str, Any], result: Result) -> di
         raise ValueError(f"a {kind} that is {status} needs {missing[0]} as text")
     if not _is_text(result.get("bank_reference") or "none", 255):
         raise ValueError("bank_reference must be text of at most 255 characters")
-    return {**result, "uuid": request["uuid"], "amount": request["amount"]}
+    reply = {**result, "uuid": request["uuid"], "amount": request["amount"]}
+    if reply.get("fee") is not None:
+        reply["fee"] = amount_text(reply["fee"])
+    # A store must not keep what can never be sent.
+    json.dumps(reply, allow_nan=False)
+    return reply
 
 
 def _is_text(value: object, longest: float = math.inf) -> bool:

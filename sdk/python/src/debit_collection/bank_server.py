@@ -69,13 +69,14 @@ class BankServer:
         """Returns status and body. `target` is the path as sent; names of headers are in lower case."""
         try:
             status, reply = self._respond(method, target, headers, body, loop)
+            return status, json.dumps(reply).encode()
         except _Refused as refused:
-            status, reply = refused.status, {"error": str(refused)}
+            status, error = refused.status, str(refused)
         except Exception:
             # The service queries and repeats.
             logger.exception("A handler of the bank failed")
-            status, reply = 500, {"error": "the bank failed"}
-        return status, json.dumps(reply).encode()
+            status, error = 500, "the bank failed"
+        return status, json.dumps({"error": error}).encode()
 
     def _respond(
         self,
@@ -201,7 +202,8 @@ def bank_server(
     `on_submission` returns a status `accepted` with `bank_reference`, or `rejected` with `code` and
     `message`; `on_payout` and `on_refund` return `paid`, `underway` or `rejected`. Each runs once per uuid,
     but the default store forgets that when the process ends. `on_query` returns the present outcome of
-    an accepted or underway request, or None for the stored reply. `on_account` returns the account of a
+    an accepted or underway request, with its `fee` as an amount of `amounts.py`, or None for the stored
+    reply. `on_account` returns the account of a
     phone number as `account_number`, `name` and `active`, or None.
     """
     handlers: dict[Kind, Callable[[Any], Any]] = {
