@@ -183,7 +183,7 @@ const newReports = ({ request, untilStatus }: ReturnType<typeof newCalls>) => {
   /** Sends a report by the token that the seeds give to a bank. */
   const report = async ({ uuid, bank }: PlayedDebit, body: object) => {
     const path = operations['debit-callback'].path.replace('{uuid}', uuid)
-    const fields = { bank_reference: `${bank}-${uuid.slice(0, 8).toUpperCase()}` }
+    const fields = { bank_reference: `${bank}-${uuid.slice(-12).toUpperCase()}` }
     const token = `bt_sandbox_${bank.toLowerCase()}`
     const reply = await request(path, token, { ...fields, ...body })
     return reply.status === 401 ? misfit(`is at ${bank}, which has no token ${token}`) : reply

@@ -30,8 +30,9 @@ const BALANCE: Pesewas = pesewas(5_000_00)
 /** The time that a slow bank takes: too long for the workers that all banks share. */
 const SLOW_SECONDS = 5
 
+/** The first digits of a uuid are those of the day: only the last ones are unique. */
 export const bankReference = ({ bank, uuid }: Pick<Submission, 'bank' | 'uuid'>): string =>
-  `${bank}-${uuid.slice(0, 8).toUpperCase()}`
+  `${bank}-${uuid.slice(-12).toUpperCase()}`
 
 /**
  * Waits as the bank does. Returns the behaviour that decides its reply.

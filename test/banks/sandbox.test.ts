@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { sandboxConnector } from '../../shared/banks/sandbox.ts'
+import { bankReference, sandboxConnector } from '../../shared/banks/sandbox.ts'
 import { failureCode, failureCodes } from '../../shared/domain/banks/failure-code.ts'
 import type { SandboxReport } from '../../shared/domain/banks/sandbox-outcome.ts'
+import { debitUuid, newReference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { configOf, submissionOf } from './examples.ts'
 
@@ -17,6 +18,15 @@ test.each([
   const { submit } = sandboxConnector(configOf({ reportLater }))
   expect(await submit(submission, allowed)).toMatchObject({ kind: 'accepted' })
   expect(reports).toEqual([{ reference: submission.reference, outcome }])
+})
+
+test('the bank references of ten thousand debits with similar uuids differ', () => {
+  const at = new Date('2026-11-22T12:00:00Z')
+  const { bank } = submissionOf()
+  const references = Array.from({ length: 10_000 }, (_, index) =>
+    bankReference({ bank, uuid: debitUuid(newReference('DCS', at, index / 1e8)) }),
+  )
+  expect(new Set(references).size).toBe(10_000)
 })
 
 test.each(failureCodes)('the message of a rejection has the cause %s', async (code) => {

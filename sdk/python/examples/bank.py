@@ -38,26 +38,26 @@ def submit(submission: Submission) -> Result:
     if not book(submission["account_number"], submission["amount"], -1):
         return {"status": "rejected", "code": "insufficient_funds", "message": "Not enough money"}
     books.rows("INSERT INTO debits (uuid) VALUES (?)", submission["uuid"])
-    return {"status": "accepted", "bank_reference": f"XYZ-{submission['uuid'][:8]}"}
+    return {"status": "accepted", "bank_reference": f"XYZ-{submission['uuid']}"}
 
 
 def pay(order: Payout | RefundOrder) -> Result:
     if not book(order["account_number"], order["amount"], 1):
         return {"status": "rejected", "message": "Unknown account"}
-    return {"status": "paid", "bank_reference": f"XYZ-{order['uuid'][:8]}"}
+    return {"status": "paid", "bank_reference": f"XYZ-{order['uuid']}"}
 
 
 def outcome(query: Query) -> Result | None:
     if query["kind"] != "submission":
         return None
-    return {"status": "completed", "bank_reference": f"XYZ-{query['uuid'][:8]}"}
+    return {"status": "completed", "bank_reference": f"XYZ-{query['uuid']}"}
 
 
 def report(reports: BankReports) -> None:
     """Reports each debit until the service has recorded it, or does not know it or refuses the outcome."""
     for (uuid,) in books.rows("SELECT uuid FROM debits WHERE NOT is_reported"):
         try:
-            reports.update(uuid, status="completed", bank_reference=f"XYZ-{uuid[:8]}", approval_method="ussd")
+            reports.update(uuid, status="completed", bank_reference=f"XYZ-{uuid}", approval_method="ussd")
         except ApiError as error:
             if error.status not in (404, 422):
                 raise

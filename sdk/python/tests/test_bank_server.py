@@ -283,6 +283,11 @@ def test_the_example_passes_the_check_of_banks(tmp_path: Path) -> None:
             db.execute("INSERT INTO accounts VALUES ('1041001001', 1000000000)")
         check = [NODE, "commands/bank-check.ts", "--url", f"{url}/debits", "--secret", SECRET]
         done = subprocess.run(check, cwd=ROOT, capture_output=True, text=True)
+        # The uuids of a day's debits begin alike.
+        own = {"account_number": "1041001001", "payee": {"name": "Demo"}, "narration": "Order 1"}
+        orders = [{**ORDER, **own, "uuid": ORDER["uuid"][:-1] + end} for end in "23"]
+        replies = [Service(url, Bank()).post("submissions", order).json() for order in orders]
+    assert len({reply["bank_reference"] for reply in replies}) == 2
     lines = done.stdout.splitlines()
     assert [line for line in lines if not line.startswith("ok ")] == []
     assert (done.returncode, len(lines) > 40) == (0, True), done.stderr
