@@ -22,10 +22,10 @@ export type BankReport = {
   metadata?: Record<string, unknown> | undefined
 }
 
-/** `approved` has no effect but to end the timeout of five minutes. */
+/** `approved` has no effect but to end the timeout of five minutes. After the outcome it is an error. */
 export type BankCallback = Omit<BankReport, 'status'> & Pick<DebitCallbackFields, 'status'>
 
-/** Reports the outcomes of debits, for banks (docs/api.md#bank-reports). A repeated report has no second effect. */
+/** Reports the outcomes of debits, for banks (docs/api.md#bank-reports). A repeated outcome has no second effect. */
 export class BankReports {
   readonly #send: Transport
 

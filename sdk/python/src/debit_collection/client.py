@@ -108,7 +108,8 @@ class DebitCollection(Client, operations.Debits):
 class BankReports(Client, reports.Reports):
     """Reports the outcomes of debits, for banks; `api_key` is the token of the bank.
 
-    A repeated report has no second effect; another outcome raises ApiError with code 3001.
+    A repeated outcome has no second effect; another one, or `approved` after the outcome, raises ApiError
+    with code 3001.
     """
 
 
