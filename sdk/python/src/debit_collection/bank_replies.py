@@ -3,9 +3,10 @@
 import json
 import math
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
-from .amounts import amount_text
+from .amounts import Pesewas, amount_text
 from .bank_requests import Kind, Result
 
 _PAYMENT = {"paid": ("bank_reference",), "underway": (), "rejected": ("message",)}
@@ -23,7 +24,7 @@ _MEMBERS: dict[Kind, dict[str, tuple[str, ...]]] = {
 
 
 def complete_reply(kind: Kind, request: Mapping[str, Any], result: Result) -> dict[str, Any]:
-    """Returns a complete reply, with `fee` as text.
+    """Returns a complete reply, with an amount of `amounts.py` as text.
 
     Raises ValueError for a result that the service would refuse, TypeError for one that is not JSON.
     """
@@ -36,7 +37,7 @@ def complete_reply(kind: Kind, request: Mapping[str, Any], result: Result) -> di
     if not _is_text(result.get("bank_reference") or "none", 255):
         raise ValueError("bank_reference must be text of at most 255 characters")
     reply = {**result, "uuid": request["uuid"], "amount": request["amount"]}
-    if reply.get("fee") is not None:
+    if isinstance(reply.get("fee"), (Decimal, Pesewas)):
         reply["fee"] = amount_text(reply["fee"])
     # A store must not keep what can never be sent.
     json.dumps(reply, allow_nan=False)
