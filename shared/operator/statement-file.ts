@@ -1,7 +1,9 @@
 import { createHash, type Hash } from 'node:crypto'
+import * as v from 'valibot'
 import type { BankDebitsPage, OutgoingPage, StatementReport } from '../domain/banks/statement.ts'
 import type { StatementFormat } from '../domain/banks/statement-format.ts'
 import type { MovementKind, StatementRow } from '../domain/banks/statement-row.ts'
+import { Uuid } from '../domain/ids.ts'
 import type { Day } from '../domain/time.ts'
 import { type FileParts, MalformedFile } from './csv-file.ts'
 import type { StatementRequest } from './nouns/accounting.ts'
@@ -96,7 +98,8 @@ export const compareFile = async (
     // Not before: an ordinary file is read to its end, and refused, without a further request.
     if (compared === 0) await loadDay()
     const unknown = rows.flatMap(({ uuid, kind }) =>
-      uuid && kind === 'debit' && !comparison.knows(uuid) ? [uuid] : [],
+      // A bank's own uuid of another version names no debit.
+      v.is(Uuid, uuid) && kind === 'debit' && !comparison.knows(uuid) ? [uuid] : [],
     )
     for (let start = 0; start < unknown.length; start += UUIDS_PER_REQUEST) {
       await loadDebits({ uuids: unknown.slice(start, start + UUIDS_PER_REQUEST) })

@@ -168,6 +168,20 @@ const debit = (given: Partial<Movement> = {}): Movement => ({
   ...given,
 })
 
+test('a row with a uuid of another version is missing here, and its uuid is not requested', async () => {
+  const requested: unknown[] = []
+  const ask = (async (request) => {
+    if ('uuids' in request) requested.push(...request.uuids)
+    return { debits: [], outgoing: [], next: null }
+  }) as AskStatement
+  const ofBank = '0190a3c4-5d4a-7c3b-9a2f-0e1d2c3b4a59'
+  const lines = [HEADER, FIELDS, FIELDS.replace(UUID, ofBank), '']
+  const file = [Buffer.from(lines.join('\n'))]
+  const { report } = await compareFile({ file, date: '2026-11-21' as Day }, ask)
+  expect(report.missing_here.count).toBe(2)
+  expect(requested).toEqual([UUID])
+})
+
 test('a statement without rows is that of a day without movements', async () => {
   const ask = (debits: Movement[]) =>
     (async (request) => ({
