@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { dayOf } from '../../shared/domain/time.ts'
-import { useService } from '../support/running-service.ts'
+import { dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { SILENT } from '../support/requests.ts'
+import { type Shown, useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
 import { call, rowsOf, useConsole } from './console.ts'
 
@@ -85,6 +86,61 @@ test('the refund of a late completion is granted with its bank as the payer', as
     .click()
   await page.getByRole('dialog').locator('dd', { hasText: /^GCB$/ }).waitFor()
 })
+
+/** Opens the dialog that grants the only pending request with a text. */
+const openGrant = async (text: string) => {
+  const page = await openScreen('approvals?status=pending')
+  const row = rowsOf(page, 'Requests').filter({ hasText: text })
+  await row.getByRole('button', { name: 'Grant' }).click()
+  return page.getByRole('dialog')
+}
+
+test('a payout is granted with its greatest amount or the recorded one, and with its account', async () => {
+  const credential = 'sk_sandbox_other'
+  const settle = async (count: number): Promise<Shown> => {
+    for (let n = 0; n < count; n += 1) await service.chargeCompleted({}, credential)
+    const date = dayAfter(dayOf(service.sandbox().control.clock.now()))
+    await service.call('settlement', 'run', { date, provider: 'other' })
+    return (await service.call('settlement', 'list', { provider: 'other' }))[0]
+  }
+  const { lines } = await service.call('settlement', 'report', { batch: (await settle(1)).id })
+  const reversal = { reference: lines[0].reference, reason: 'Dispute' }
+  const { approval } = await service.call('debit', 'reverse', reversal, 'local:ama')
+  await service.call('approval', 'grant', { id: approval.id }, 'local:kofi')
+  const { net: below } = await settle(0)
+  const { id, net } = await settle(2)
+  const { settlement_account } = await service.call('provider', 'show', { provider: 'other' })
+  await service.call('settlement', 'process', { batch: id }, 'local:ama')
+  const early = await openGrant('settlement process')
+  await early.getByText(`at most ${net} GHS`).waitFor()
+  await early.getByText(settlement_account.account_number).waitFor()
+  const amount = (Number(net) + Number(below)).toFixed(2)
+  const recorded = { batch: id, amount, 'bank-reference': 'X1', reason: 'By hand' }
+  await service.call('settlement', 'complete', recorded, 'local:ama')
+  const byHand = await openGrant('settlement complete')
+  await byHand.getByText(`${amount} GHS`, { exact: true }).waitFor()
+  await byHand.getByText(settlement_account.account_number).waitFor()
+  for (const text of ['X1', 'By hand']) await byHand.getByText(text, { exact: true }).waitFor()
+})
+
+test.each([
+  ['reverse', { refund: 'none' }, 'Never debited'],
+  ['fail', { 'bank-reference': 'GCB-77' }, 'GCB-77'],
+] as const)(
+  'the call debit %s with %o is granted as a call that moves no money',
+  async (verb, more, text) => {
+    const { reference } =
+      verb === 'fail'
+        ? await service.chargeUntil('processing', { phone_number: SILENT })
+        : await service.chargeCompleted()
+    const options = { reference, reason: 'Never debited', ...more }
+    await service.call('debit', verb, options, 'local:ama')
+    const dialog = await openGrant(reference)
+    await dialog.getByText('No money moves.').waitFor()
+    await dialog.getByText(text, { exact: true }).waitFor()
+    expect(await dialog.getByText('GHS').count()).toBe(0)
+  },
+)
 
 test('a changed account is granted with the account before it', async () => {
   const account = { 'settlement-bank': 'ECO', 'settlement-account': '2050001112' }

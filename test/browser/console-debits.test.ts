@@ -111,7 +111,7 @@ test('a debit has a timeline, is completed by its bank, reversed and refunded', 
   await page.getByText('bank:GCB').last().waitFor()
   await page.getByRole('button', { name: 'Reverse' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('refunds 100.00 GHS').waitFor()
+  await dialog.getByText('100.00 GHS').waitFor()
   await dialog.getByText(/customer \+233\*+4444 at GCB/).waitFor()
   await dialog.getByLabel('Reason').fill('Dispute 4711')
   await dialog.getByText(`operator debit reverse --reference ${reference} --reason`).waitFor()
@@ -119,6 +119,19 @@ test('a debit has a timeline, is completed by its bank, reversed and refunded', 
   await page.getByRole('heading', { name: 'Reversed' }).waitFor()
   await page.getByRole('heading', { name: 'Refund', exact: true }).waitFor()
   expect(await legibilityFindings(page)).toEqual([])
+})
+
+test('a reversal without a refund says before and after it that no money moves', async () => {
+  const { reference } = await service.chargeCompleted()
+  const page = await openScreen(`debit/${reference}`)
+  await page.getByRole('button', { name: 'Reverse' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.locator('dd', { hasText: /^demo$/ }).waitFor()
+  await fill(page, { Refund: 'none', Reason: 'Never debited' })
+  await dialog.getByText('No money moves.').waitFor()
+  expect(await dialog.getByText('GHS').count()).toBe(0)
+  await dialog.getByRole('button', { name: 'Reverse' }).click()
+  await page.getByText('The debit is reversed. No money moves.').waitFor()
 })
 
 test('a debit fails with the code that is chosen, which its timeline shows', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { withSeparators } from '../../console/page/amounts.ts'
 import { dueBatches } from '../../console/page/due-batches.ts'
-import { refundPayer } from '../../console/page/refund-payer.ts'
+import { moneyOf, refundPayer } from '../../console/page/money.ts'
 import { settingOf } from '../../console/page/settings-of.ts'
 import type { BatchResult } from '../../shared/views/batch.ts'
 import type { providerView } from '../../shared/views/operator/provider.ts'
@@ -30,6 +30,17 @@ test('a run of one provider or of an earlier day is confirmed with what it pays'
   const one = dueBatches(batches, { date: '2026-11-22', provider: 'demo' })
   expect(one).toEqual({ sum: '98.50', providers: ['demo'] })
   expect(dueBatches(batches, { date: '2026-11-20' })).toEqual({ sum: '0.00', providers: [] })
+})
+
+test.each([
+  ['debit', 'reverse', {}, 'to customer'],
+  ['debit', 'reverse', { refund: 'none' }, 'none'],
+  ['debit', 'fail', {}, 'none'],
+  ['debit', 'complete', {}, 'to provider'],
+  ['settlement', 'complete', { amount: '49.25' }, 'payout'],
+  ['provider', 'update', {}, undefined],
+] as const)('the call %s %s with %o moves money: %s', (noun, verb, options, money) => {
+  expect(moneyOf(noun, verb, options)).toBe(money)
 })
 
 test('the bank pays the refund of a late completion, and the provider that of a reversal', () => {

@@ -22,7 +22,7 @@ export type CommonProps<T> = {
   isAsked?: boolean
   kind?: 'primary' | 'danger'
   /** The message after success. */
-  done?: string | ((result: Done<T>) => string)
+  done?: string | ((result: Done<T>, options: CallOptions) => string)
   onDone?: ((result: Done<T>) => void) | undefined
 }
 
@@ -98,7 +98,7 @@ export function Action<T>(props: ActionProps<T>) {
       return showToast(`Request ${approval.id} waits for a second operator. See Approvals.`)
     }
     showSecrets(result)
-    showToast(typeof done === 'string' ? done : done(result as Done<T>))
+    showToast(typeof done === 'string' ? done : done(result as Done<T>, options))
     refresh()
     onDone?.(result as Done<T>)
   }

@@ -6,12 +6,11 @@ import { type Field, formOf, labelOf, sentence } from '../catalogue-fields.ts'
 import { type CallOptions, mayUse, settings, submit } from '../client.ts'
 import { quoted } from '../curl.ts'
 import { pendingCall } from '../matters.ts'
+import { moneyOf } from '../money.ts'
 import { linkTo } from '../place.ts'
-import { refundPayer } from '../refund-payer.ts'
 import { settingOf } from '../settings-of.ts'
-import { useOperator } from '../use-operator.ts'
 import { Action, type CommonProps } from './action.tsx'
-import { Data, Payment } from './screen.tsx'
+import { MoneyTerms } from './money-terms.tsx'
 
 /** The buttons of the calls that the screens offer. */
 
@@ -48,23 +47,6 @@ const runText = ({ built, paid, unpaid, in_work }: SettlementRunResult): string 
   return [counts, ...reasons].join(' ')
 }
 
-/** The amount and the parties of a debit, or of its refund. */
-export const DebitPayment = ({ reference, isRefund }: { reference: string; isRefund: boolean }) => (
-  <Data of={useOperator('debit', 'show', { reference })}>
-    {(shown) => {
-      const { amount, provider, bank, phone_number } = shown
-      const customer = `customer ${phone_number} at ${bank}`
-      const parties = isRefund
-        ? { from: refundPayer(shown), to: customer }
-        : { from: customer, to: provider }
-      return <Payment amount={amount} {...parties} />
-    }}
-  </Data>
-)
-
-const outcome = ({ reference = '' }) => <DebitPayment reference={reference} isRefund={false} />
-const refund = ({ reference = '' }) => <DebitPayment reference={reference} isRefund />
-
 const danger = { kind: 'danger' } as const
 const primary = { kind: 'primary' } as const
 
@@ -87,12 +69,12 @@ const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
     done: ({ customer, bank }) => `The account of ${customer} at ${bank} is set.`,
   },
   'customer unlink': { ...danger, label: 'Remove', done: 'The account is removed.' },
-  'debit complete': { confirmation: outcome },
-  'debit fail': { confirmation: outcome },
   'debit reverse': {
     ...danger,
-    confirmation: refund,
-    done: 'The debit is reversed. Its refund follows.',
+    done: (_, options) => {
+      const isRefunded = moneyOf('debit', 'reverse', options) !== 'none'
+      return `The debit is reversed. ${isRefunded ? 'Its refund follows.' : 'No money moves.'}`
+    },
   },
   'delivery recover': {
     about: 'Sends all undelivered events since a time again, at most 14 days ago.',
@@ -102,11 +84,7 @@ const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
     about: 'Sends the event to the provider’s webhook again.',
     done: 'The event is sent again.',
   },
-  'exception refund': {
-    only: ['reason', 'despite-note'],
-    confirmation: refund,
-    done: 'The refund is requested.',
-  },
+  'exception refund': { only: ['reason', 'despite-note'], done: 'The refund is requested.' },
   'funding record': {
     label: 'Record a remittance',
     about:
@@ -178,6 +156,8 @@ export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
     return <a href={linkTo('approvals', '', { status: 'pending' })}>{label}: requested</a>
   }
   const form = formOf(noun, verb)
+  const terms = (all: Partial<CallOptions>) => <MoneyTerms {...{ noun, verb, options: all }} />
+  const confirm = confirmation ?? (moneyOf(noun, verb, options) && terms)
   // An empty field leaves its setting unchanged.
   const fields = (form?.fields ?? [])
     .filter(({ name }) => options[name] === undefined && (only?.includes(name) ?? true))
@@ -198,7 +178,7 @@ export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
           {form?.approval && ` A stage with approvals asks a second operator ${form.approval}.`}
         </>
       }
-      confirmation={confirmation && ((entered) => confirmation({ ...options, ...entered }))}
+      confirmation={confirm && ((entered) => confirm({ ...options, ...entered }))}
       fields={fields}
       perform={(entered) => submit<T>(noun, verb, { ...options, ...entered })}
       command={(entered) => commandOf(noun, verb, { ...options, ...entered })}

@@ -1,13 +1,16 @@
 import type { NounName } from '../../../shared/operator/results.ts'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import type { ChangeResult } from '../../../shared/views/operator/change.ts'
+import { labelOf } from '../catalogue-fields.ts'
 import { isSandbox, mayUse, submit } from '../client.ts'
-import { Call, DebitPayment } from '../parts/call.tsx'
+import { moneyOf } from '../money.ts'
+import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
-import { Data, Facts, Loading, Payment } from '../parts/screen.tsx'
+import { MoneyTerms } from '../parts/money-terms.tsx'
+import { Facts, Loading } from '../parts/screen.tsx'
 import { By, Countdown, Noted, objectName, Status, Time, words } from '../parts/values.tsx'
 import { settingOf } from '../settings-of.ts'
-import { useLoaded, useOperator } from '../use-operator.ts'
+import { useLoaded } from '../use-operator.ts'
 
 /** The call with its options; one about many has counts, sum and digest, which the operators compare. */
 const CallText = ({ noun, verb, target, options, scope }: ApprovalResult) => {
@@ -26,11 +29,11 @@ const CallText = ({ noun, verb, target, options, scope }: ApprovalResult) => {
   )
 }
 
-const BatchTerms = ({ id }: { id: string }) => (
-  <Data of={useOperator('settlement', 'show', { batch: id })}>
-    {({ net, provider }) => <Payment amount={net ?? 'unknown'} to={provider} />}
-  </Data>
-)
+/** The requested options that neither the name of the call nor its amount shows. */
+const Others = ({ target, options: { amount: _, ...options } }: ApprovalResult) => {
+  const others = Object.entries(options).filter(([, value]) => value !== target)
+  return <Facts of={Object.fromEntries(others.map(([name, value]) => [labelOf(name), value]))} />
+}
 
 /** The nouns with settings, and the option that names their object. */
 const settingNouns: Partial<Record<NounName, 'provider' | 'bank'>> = {
@@ -50,12 +53,16 @@ const Settings = ({ option, noun, verb, target, options }: ApprovalResult & { op
   return <Facts of={Object.fromEntries(shown)} />
 }
 
-/** The amount and the parties of the requested call, or the settings before and after it. */
+/** What the requested call does to money, or the settings before and after it. */
 const Terms = (approval: ApprovalResult) => {
-  const { noun, verb, target, scope } = approval
-  if (!scope && noun === 'settlement' && mayUse(noun)) return <BatchTerms id={target} />
-  if (!scope && (noun === 'debit' || noun === 'exception') && mayUse('debit')) {
-    return <DebitPayment reference={target} isRefund={verb === 'reverse' || verb === 'refund'} />
+  const { noun, verb, options, scope } = approval
+  if (!scope && moneyOf(noun, verb, options)) {
+    return (
+      <>
+        <MoneyTerms {...{ noun, verb, options }} />
+        <Others {...approval} />
+      </>
+    )
   }
   const option = mayUse(noun as NounName) && settingNouns[noun as NounName]
   return option ? <Settings option={option} {...approval} /> : <CallText {...approval} />

@@ -3,20 +3,15 @@ import { isAboveZero, sumOf } from '../amounts.ts'
 import { operate } from '../client.ts'
 import { CsvButton } from '../parts/button.tsx'
 import { Call } from '../parts/call.tsx'
-import { Data, Panel, Payment, Screen, Sum, TooLarge } from '../parts/screen.tsx'
+import { accountText } from '../parts/money-terms.tsx'
+import { Data, Panel, Screen, Sum, TooLarge } from '../parts/screen.tsx'
 import { FirstRows, named, View, type ViewColumns } from '../parts/table.tsx'
 import { Link } from '../parts/values.tsx'
 import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
-import { accountText } from './owners.tsx'
 import { statusOf } from './settlement.tsx'
 
-type PaidBatch = BatchResult & {
-  account: string | null
-  offset: readonly BatchResult[]
-  /** Whether earlier batches with a net below zero reduce the payout. */
-  isReduced: boolean
-}
+type PaidBatch = BatchResult & { account: string | null; offset: readonly BatchResult[] }
 
 const query = {
   label: 'Query the bank',
@@ -25,17 +20,14 @@ const query = {
 }
 
 /** The calls that the status of a batch allows. */
-const PayoutActions = ({ id, provider, net, status, sealed_at, ...batch }: PaidBatch) => {
+const PayoutActions = ({ id, net, status, sealed_at }: BatchResult) => {
   if (status === 'completed' || !sealed_at || !isAboveZero(net)) return null
-  const amount = batch.isReduced ? `at most ${net}` : String(net)
-  const payee = batch.account ? `${provider}: ${batch.account}` : provider
-  const confirmation = () => <Payment amount={amount} to={payee} />
   const texts = status === 'processing' ? query : {}
   const verb = status === 'failed' ? 'retry' : 'process'
   return (
     <>
-      <Call {...texts} of={['settlement', verb, { batch: id }]} confirmation={confirmation} />
-      <Call of={['settlement', 'complete', { batch: id }]} confirmation={confirmation} />
+      <Call {...texts} of={['settlement', verb, { batch: id }]} />
+      <Call of={['settlement', 'complete', { batch: id }]} />
     </>
   )
 }
@@ -102,9 +94,6 @@ const payout: ViewColumns<PaidBatch> = {
   ...named('uuid'),
 }
 
-const isBelowZero = ({ status, net }: BatchResult): boolean =>
-  status === 'pending' && net?.startsWith('-') === true
-
 export const BatchScreen = () => {
   const { id } = place.value
   const watch = { entities: ['batch'] }
@@ -113,9 +102,8 @@ export const BatchScreen = () => {
   const all = owner && { ...owner, limit: '100' }
   const { data: siblings = [] } = useOperator('settlement', 'list', all, watch)
   const account = accountText(useOperator('provider', 'show', owner).data)
-  const isReduced = siblings.some(isBelowZero)
   const offset = siblings.filter(({ made_good_by }) => made_good_by === id)
-  const paid = batch.data && { ...batch.data, account, offset, isReduced }
+  const paid = batch.data && { ...batch.data, account, offset }
   const load = () => operate('settlement', 'report', { batch: id, format: 'csv' })
   return (
     <Screen

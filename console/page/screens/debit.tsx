@@ -37,12 +37,9 @@ const outcomes = [
  * The calls that the status of a debit allows. The bank of a sandbox reports with its token; an operator records
  * what a bank reported elsewhere.
  */
-const DebitActions = ({ reference, status, amount, bank, uuid }: DebitResult) => {
+const DebitActions = ({ reference, status, bank, uuid }: DebitResult) => {
   const { offers } = debitStatuses[status]
-  if (offers === 'reversal') {
-    const about = `The bank refunds ${amount} GHS to the customer, and the provider repays it.`
-    return <Call of={['debit', 'reverse', { reference }]} about={about} />
-  }
+  if (offers === 'reversal') return <Call of={['debit', 'reverse', { reference }]} />
   const token = tokenOf('bank', bank)
   const report = (outcome: string, error_message: string | undefined): Promise<unknown> => {
     const path = `/api/v1/banks/debit-transactions/${uuid}/update`

@@ -1,8 +1,8 @@
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
-import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
 import { mayUse, operate, submit } from '../client.ts'
 import { Call, CatalogueCall } from '../parts/call.tsx'
 import { ListPanel, listScreen } from '../parts/list.tsx'
+import { accountText } from '../parts/money-terms.tsx'
 import { Data, Facts, Panel, Screen } from '../parts/screen.tsx'
 import { named } from '../parts/table.tsx'
 import { Countdown, Link, Mark, Noted, Status, Time, Verdict, words } from '../parts/values.tsx'
@@ -10,12 +10,6 @@ import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { settingTexts } from '../settings-of.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
-
-/** Returns the account that a provider is paid to. */
-export const accountText = (provider: ProviderResult | undefined): string | null => {
-  const account = provider?.settlement_account
-  return account ? `${account.account_name}, ${account.bank} ${account.account_number}` : null
-}
 
 export const ProvidersScreen = listScreen({
   about: () => 'The payment providers with their settings, credentials and limits.',

@@ -1,0 +1,82 @@
+import type { NounName } from '../../../shared/operator/results.ts'
+import type { BatchResult } from '../../../shared/views/batch.ts'
+import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
+import { type CallOptions, mayUse, operate } from '../client.ts'
+import { moneyOf, refundPayer } from '../money.ts'
+import { useLoaded, useOperator } from '../use-operator.ts'
+import { Data, Payment } from './screen.tsx'
+
+/** Returns the account that a provider is paid to. */
+export const accountText = (provider: ProviderResult | undefined): string | null => {
+  const account = provider?.settlement_account
+  return account ? `${account.account_name}, ${account.bank} ${account.account_number}` : null
+}
+
+/** The amount and the parties of a debit, or of its refund. */
+const DebitPayment = ({ reference, isRefund }: { reference: string; isRefund: boolean }) => (
+  <Data of={useOperator('debit', 'show', { reference })}>
+    {(shown) => {
+      const { amount, provider, bank, phone_number } = shown
+      const customer = `customer ${phone_number} at ${bank}`
+      const parties = isRefund
+        ? { from: refundPayer(shown), to: customer }
+        : { from: customer, to: provider }
+      return <Payment amount={amount} {...parties} />
+    }}
+  </Data>
+)
+
+const BATCHES_MAX = 1_000
+
+const isBelowZero = ({ net }: BatchResult): boolean => net?.startsWith('-') === true
+
+/** Reads a batch with the account of its provider, and whether batches below zero reduce its payout. */
+const readPayout = async (id: string) => {
+  const batch = await operate('settlement', 'show', { batch: id })
+  const owner = { provider: batch.provider }
+  const waiting = { ...owner, status: 'pending', limit: String(BATCHES_MAX) }
+  const [payee, others] = await Promise.all([
+    mayUse('provider') ? operate('provider', 'show', owner) : undefined,
+    operate('settlement', 'list', waiting),
+  ])
+  return { batch, payee, isReduced: others.length === BATCHES_MAX || others.some(isBelowZero) }
+}
+
+type PayoutProps = { id: string; isRecorded: boolean; options: Partial<CallOptions> }
+
+/** The payout of a batch. One that was sent keeps its amount; a recorded one has the amount of the call. */
+const Payout = ({ id, isRecorded, options: { amount, bank } }: PayoutProps) => (
+  <Data of={useLoaded(['payout', id], () => readPayout(id))}>
+    {({ batch: { provider, status, net, paid }, payee, isReduced }) => {
+      const sent = isRecorded || status === 'processing' ? paid : null
+      const next = isReduced ? `at most ${net}` : String(net)
+      const isAtOther = bank && bank !== payee?.settlement_account?.bank
+      const account = isAtOther ? bank : accountText(payee)
+      return (
+        <Payment
+          amount={amount ?? sent ?? next}
+          to={account ? `${provider}: ${account}` : provider}
+        />
+      )
+    }}
+  </Data>
+)
+
+/** A reference that is being typed names nothing yet. */
+const isWhole = (id: string | undefined): id is string => /^\w+-\d{8}-\w{6}$/.test(id ?? '')
+
+type MoneyTermsProps = { noun: string; verb: string; options: Partial<CallOptions> }
+
+/** What a call does to money, in its dialog and in that of its approval. */
+export const MoneyTerms = ({ noun, verb, options }: MoneyTermsProps) => {
+  const money = moneyOf(noun, verb, options)
+  if (money === 'none') return <p>No money moves.</p>
+  const id = money === 'payout' ? options.batch : options.reference
+  const shown: NounName = money === 'payout' ? 'settlement' : 'debit'
+  if (!money || !isWhole(id) || !mayUse(shown)) return null
+  return money === 'payout' ? (
+    <Payout id={id} isRecorded={verb === 'complete'} options={options} />
+  ) : (
+    <DebitPayment reference={id} isRefund={money === 'to customer'} />
+  )
+}
