@@ -153,8 +153,10 @@ export const Modal = ({ onClose, isKept = false, kind, children, ...heading }: M
       ref={element}
       class={kind}
       aria-labelledby={id}
+      // Chromium closes it at a second Escape although the event “cancel” is prevented.
+      closedby={isKept ? 'none' : 'closerequest'}
+      onKeyDown={(event) => isKept && event.key === 'Escape' && event.preventDefault()}
       onClose={onClose}
-      onCancel={(event) => isKept && event.preventDefault()}
     >
       <div class="fields">
         <Heading {...heading} id={id} />
