@@ -108,14 +108,24 @@ export const useOperator = <
 
 const IDLE = { isRunning: false, error: undefined as Error | undefined }
 
-/** Runs the work of a button or a form; `error` is that of the last work. */
-export const useRun = () => {
+/**
+ * Runs the work of a button or a form; `error` is that of the last work.
+ * @param onLateError takes the error of work that outlasts its button or form
+ */
+export const useRun = (onLateError?: (error: Error) => void) => {
   const [state, setState] = useState(IDLE)
+  const isGone = useRef(false)
+  useEffect(
+    () => () => {
+      isGone.current = true
+    },
+    [],
+  )
   const run = (work: () => Promise<unknown>): void => {
     setState({ ...IDLE, isRunning: true })
     work().then(
       () => setState(IDLE),
-      (error: Error) => setState({ ...IDLE, error }),
+      (error: Error) => (isGone.current ? onLateError?.(error) : setState({ ...IDLE, error })),
     )
   }
   return { ...state, run }

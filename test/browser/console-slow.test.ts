@@ -97,6 +97,25 @@ test('a button and a dialog make no second call before the reply', async () => {
   }
 })
 
+test('the failure of a call whose dialog was closed is shown', async () => {
+  const page = await openScreen('settlement')
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route('**/console/operator', async (route) => {
+    if (!route.request().postData()?.includes('"verb":"run"')) return route.continue()
+    await promise
+    await route.abort()
+  })
+  await page.getByRole('button', { name: 'Run a day' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Run a day' }).click()
+  await dialog.getByRole('button', { name: 'Running' }).waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  resolve()
+  await page.getByRole('listitem').getByText('The console is not reachable').waitFor()
+  expect(await problemsAtEnd()).toEqual([expect.stringContaining('ERR_FAILED')])
+})
+
 test('a screen that is left ends its calls, so that the next one does not wait for them', async () => {
   const page = await openScreen('banks')
   await rowsOf(page, 'Banks').first().waitFor()

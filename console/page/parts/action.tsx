@@ -6,7 +6,7 @@ import { type CallOptions, isSandbox, settings } from '../client.ts'
 import { refresh } from '../live.ts'
 import { addPending } from '../matters.ts'
 import { useRun } from '../use-operator.ts'
-import { Button, showToast } from './button.tsx'
+import { Button, showFailure, showToast } from './button.tsx'
 import { Input, onSubmit, valuesOf } from './field.tsx'
 import { CopiedText, showSecrets } from './result.tsx'
 import { Failure, Modal } from './screen.tsx'
@@ -45,7 +45,7 @@ type DialogProps = Omit<ActionProps<never>, 'perform' | 'done' | 'onDone'> & {
 
 const Dialog = ({ label, act, onClose, ...props }: DialogProps) => {
   const { about, fields = [], movesMoney = false, confirmation, command } = props
-  const { isRunning, error, run } = useRun()
+  const { isRunning, error, run } = useRun(showFailure)
   const initial = Object.fromEntries(fields.map(({ name, value = '' }) => [name, value]))
   const [values, setValues] = useState<CallOptions>(initial)
   return (

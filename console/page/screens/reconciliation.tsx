@@ -5,7 +5,7 @@ import type { LongResults } from '../../../shared/operator/results.ts'
 import type { ReconciliationResult } from '../../../shared/views/operator/reconciliation.ts'
 import { sentence } from '../catalogue-fields.ts'
 import { isSandbox, operate } from '../client.ts'
-import { Button, CsvButton } from '../parts/button.tsx'
+import { Button, CsvButton, showFailure } from '../parts/button.tsx'
 import { Control, chosenDay, onSubmit, useObjects } from '../parts/field.tsx'
 import { Data, Empty, type EmptyText, Facts, Failure, Panel, Screen } from '../parts/screen.tsx'
 import { named, Table } from '../parts/table.tsx'
@@ -88,7 +88,7 @@ const Statement = ({ date }: { date: string }) => {
   const [chosen, setChosen] = useState<string>()
   const bank = chosen ?? banks[0]?.[0] ?? ''
   const [compared, setCompared] = useState<Compared>()
-  const { isRunning, error, run } = useRun()
+  const { isRunning, error, run } = useRun(showFailure)
   const isShown = compared?.bank === bank && compared.date === date && !isRunning && !error
   const submit = onSubmit((_, contents) =>
     run(async () => {
