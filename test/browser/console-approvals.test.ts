@@ -3,7 +3,7 @@ import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { call, rowsOf, useConsole } from './console.ts'
+import { call, rowsOf, submit, useConsole } from './console.ts'
 
 /** The console's approvals, in Chromium. */
 
@@ -42,7 +42,9 @@ test('a reversal waits for a second operator, who sees amount and parties', asyn
   await page.keyboard.press('Escape')
   await page.getByLabel('Act as operator').fill('kofi')
   await page.getByLabel('Act as operator').press('Enter')
-  await call(row, 'Grant')
+  await row.getByRole('button', { name: 'Grant' }).click()
+  await dialog.getByText(/^OPERATOR_NAME=kofi .* approval grant --id/).waitFor()
+  await submit(page, 'Grant')
   await row.getByText('granted').waitFor()
   await row.getByText('local:kofi').waitFor()
   expect((await service.show(reference)).status).toBe('reversed')

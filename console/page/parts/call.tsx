@@ -3,7 +3,7 @@ import type { FullResult, NounName, OptionsOf, VerbName } from '../../../shared/
 import type { PingResult } from '../../../shared/views/delivery.ts'
 import type { SettlementRunResult } from '../../../shared/views/operator/settlement.ts'
 import { type Field, formOf, labelOf, sentence } from '../catalogue-fields.ts'
-import { type CallOptions, mayUse, settings, submit } from '../client.ts'
+import { actingAs, type CallOptions, mayUse, settings, submit } from '../client.ts'
 import { quoted } from '../curl.ts'
 import { pendingCall } from '../matters.ts'
 import { moneyOf } from '../money.ts'
@@ -135,7 +135,9 @@ const commandOf = (noun: string, verb: string, options: Partial<CallOptions>): s
   })
   const { stage, command } = settings.value ?? {}
   const port = location.port === SANDBOX_PORT ? [] : [`--port ${location.port}`]
-  return [command, noun, verb, ...words, ...(stage ? [`--stage ${stage}`] : port)].join(' ')
+  const operator = !stage && actingAs.value ? [`OPERATOR_NAME=${actingAs.value}`] : []
+  const target = stage ? [`--stage ${stage}`] : port
+  return [...operator, command, noun, verb, ...words, ...target].join(' ')
 }
 
 type CatalogueCallProps<T> = CallRow<T> & {

@@ -72,6 +72,8 @@ export const Input = ({ field }: { field: Field }) => {
   const choices = field.choices ?? (object && (loaded ?? []))
   // Each type has its own attributes, of which only that of a text is used.
   const typed = { type, ...(type === 'text' && { placeholder }), autocomplete: 'off' }
+  // A required choice without a value begins empty, so that the operator makes it.
+  const none = isRequired && value ? undefined : ''
   return (
     <Control
       label={isRequired ? label : `${label} (optional)`}
@@ -80,7 +82,7 @@ export const Input = ({ field }: { field: Field }) => {
       required={isRequired}
       choices={choices}
       selected={value}
-      {...(choices ? { none: isRequired ? undefined : '' } : { ...typed, defaultValue: value })}
+      {...(choices ? { none } : { ...typed, defaultValue: value })}
     />
   )
 }

@@ -96,9 +96,10 @@ const Charge = () => {
   const fields: Record<TypedField | 'provider', Omit<Field, 'name'>> = {
     phone_number: {
       label: 'Customer',
+      value: customers[0]?.phone,
       choices: customers.map(({ phone, name, outcome }) => [phone, `${name}: ${outcome}`]),
     },
-    bank_identifier: { label: 'Bank', choices: banks },
+    bank_identifier: { label: 'Bank', choices: banks, value: banks[0] },
     amount: { label: 'Amount in GHS', value: '100.00' },
     narration: { label: 'Narration', value: 'Order from the console' },
     provider: { label: 'Provider', choices: CHARGERS, value: 'demo' },
