@@ -165,6 +165,7 @@ test('a granted connector shows its generated secret to the granting operator', 
   const row = rowsOf(page, 'Requests').filter({ hasText: 'bank update' })
   await row.getByRole('button', { name: 'Grant' }).click()
   await page.getByRole('dialog').getByText('sandbox → http').waitFor()
+  await page.getByRole('dialog').getByText('none → http://127.0.0.1:1/').waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Grant' }).click()
   const shown = page.getByRole('dialog', { name: 'Shown once' })
   await shown.getByRole('region', { name: 'Secret of the connector' }).waitFor()

@@ -11,6 +11,7 @@ import { Facts, Loading } from '../parts/screen.tsx'
 import { By, Countdown, Noted, objectName, Status, Time, words } from '../parts/values.tsx'
 import { settingOf } from '../settings-of.ts'
 import { useLoaded } from '../use-operator.ts'
+import { readBank } from './owners.tsx'
 
 /** The call with its options; one about many has counts, sum and digest, which the operators compare. */
 const CallText = ({ noun, verb, target, options, scope }: ApprovalResult) => {
@@ -43,7 +44,8 @@ const settingNouns: Partial<Record<NounName, 'provider' | 'bank'>> = {
 
 /** The present and the requested settings; `option` names the object. */
 const Settings = ({ option, noun, verb, target, options }: ApprovalResult & { option: string }) => {
-  const load = () => submit<object>(noun, 'show', { [option]: target })
+  const load = () =>
+    noun === 'bank' ? readBank(target) : submit<object>(noun, 'show', { [option]: target })
   const { data, error } = useLoaded([noun, target], load)
   const isNew = verb === 'create' || error !== undefined
   if (!isNew && !data) return <Loading />

@@ -101,7 +101,8 @@ const Limits = ({ owner }: { owner: OwnerOption }) => {
   )
 }
 
-const readBank = async (bank: string): Promise<object> => {
+/** Reads the settings of a bank with those of its connector. */
+export const readBank = async (bank: string): Promise<object> => {
   const shown = await operate('bank', 'show', { bank })
   if (!mayUse('connector')) return shown
   const { bank: _, ...connection } = await operate('connector', 'show', { bank })
