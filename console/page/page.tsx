@@ -90,6 +90,8 @@ const Links = ({ current }: { current: ScreenRow | undefined }) =>
     )
   })
 
+const OPERATOR_RULE = 'a name has at most 40 letters, digits, dots, underscores or hyphens.'
+
 /** In a sandbox one person can act as two operators, to approve calls. */
 const Operator = () =>
   isSandbox() ? (
@@ -99,8 +101,12 @@ const Operator = () =>
         value={actingAs.value}
         placeholder={settings.value?.operator.replace('local:', '')}
         pattern="[A-Za-z0-9._\-]{1,40}"
-        onChange={({ currentTarget: { value, validity } }) => {
-          if (!validity.valid) return
+        onChange={({ currentTarget }) => {
+          const { value, validity } = currentTarget
+          if (!validity.valid) {
+            currentTarget.value = actingAs.value
+            return showFailure(new Error(`“${value}” is no operator: ${OPERATOR_RULE}`))
+          }
           actingAs.value = value
           sessionStorage.setItem('operator', value)
         }}
