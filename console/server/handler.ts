@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import * as v from 'valibot'
 import { replyHeaders } from '../../shared/api/reply-headers.ts'
 import { parseJson } from '../../shared/domain/json.ts'
@@ -101,6 +101,14 @@ const stream = (live: Live, response: ServerResponse): void => {
   })
 }
 
+/**
+ * Reports whether no page of another origin makes a request, also one at another port of this machine.
+ * Browsers send no Origin with some reads.
+ */
+const isOwn = ({ origin, ...headers }: IncomingHttpHeaders, host: string): boolean =>
+  (origin === undefined || origin === `http://${host}`) &&
+  /^(?:same-origin|none)$/.test(String(headers['sec-fetch-site'] ?? 'none'))
+
 /** The caller checks that Host and Origin name this machine. */
 export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
   const { clock, watch, live } = backend
@@ -138,14 +146,13 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
       const text = await file[1]()
       const contentType = { 'Content-Type': `${file[0]}; charset=utf-8` }
       response.writeHead(200, { ...pageHeaders, ...contentType }).end(text)
+    } else if (!isOwn(headers, host)) {
+      refuse(response, 403, 'Only the console may make this call')
     } else if (read) {
       await replyWith(response, async () => ({ result: await read() }))
     } else if (route === 'GET /console/live' && live) {
       stream(live, response)
     } else if (route === 'POST /console/operator') {
-      // A page of another port of this machine is another origin.
-      const isOwnPage = headers.origin === undefined || headers.origin === `http://${host}`
-      if (!isOwnPage) return refuse(response, 403, 'Only the console may make this call')
       const call = v.safeParse(Call, parseJson(body.toString('utf8')))
       if (!call.success) return refuse(response, 400, 'A call has noun, verb and options')
       await replyWith(response, () => operateFully(call.output, backend.operate))

@@ -114,11 +114,17 @@ test('a call is recorded with the operator that the page acts as', async () => {
 test.each([
   ['of a foreign page', { Origin: 'https://example.com' }],
   ['of a page at another port', { Origin: 'http://127.0.0.1:1' }],
-])('a call %s is refused', async (_, headers) => {
+  ['of a foreign page without its origin', { 'Sec-Fetch-Site': 'cross-site' }],
+  ['of a page at another port without its origin', { 'Sec-Fetch-Site': 'same-site' }],
+])('a call and a read %s are refused', async (_, headers: Record<string, string>) => {
   const call = { noun: 'provider', verb: 'list' }
   expect((await operate(call, headers)).status).toBe(403)
-  const own = { Origin: service.sandbox().address }
+  const read = async (sent: Record<string, string>) =>
+    (await fetch(at('/console/settings'), { headers: sent })).status
+  expect(await read(headers)).toBe(403)
+  const own = { Origin: service.sandbox().address, 'Sec-Fetch-Site': 'same-origin' }
   expect((await operate(call, own)).status).toBe(200)
+  expect(await read({ 'Sec-Fetch-Site': 'none' })).toBe(200)
 })
 
 test('the settings have the nouns and the published tokens of the sandbox', async () => {
