@@ -17,7 +17,7 @@ import { waitingPages } from '../shared/store/banks/waiting.ts'
 import { findBankDebit, findByOwnReference } from '../shared/store/debits/debits.ts'
 import { findLaterErasure } from '../shared/store/debits/later-erasures.ts'
 import { findRefund, replaceRefund } from '../shared/store/debits/refunds.ts'
-import { listAccesses } from '../shared/store/operator/accesses.ts'
+import { accessPages } from '../shared/store/operator/accesses.ts'
 import { listOutcomes } from '../shared/store/operator/bulks.ts'
 import { findCustomerHash } from '../shared/store/operator/customer-hash.ts'
 import { findRestore } from '../shared/store/operator/restores.ts'
@@ -113,10 +113,12 @@ const views: Record<string, () => Promise<unknown>> = {
   connector: () => operate('connector', 'show', { bank: 'GOLD' }),
   health: () => bankHealth('HLTH', NOW),
   waiting: () => Array.fromAsync(waitingPages('GOLD', { after: new Date(0), pageSize: 10 })),
-  access: async () =>
-    (await listAccesses('4zq8m1T0xYb2kLwVnR7d9A', 10)).map(({ at, by, noun, verb }) => ({
-      ...{ at, by, noun, verb },
-    })),
+  access: async () => {
+    const pages = accessPages('4zq8m1T0xYb2kLwVnR7d9A', { from: '0', before: '9999' })
+    return (await Array.fromAsync(pages))
+      .flat()
+      .map(({ access: { at, by, noun, verb } }) => ({ ...{ at, by, noun, verb } }))
+  },
   laterErasure: () => findLaterErasure(keyOf(itemAt('LATER'))),
   customer: () => operate('customer', 'list', { phone: PHONE }),
   batch: () => operate('settlement', 'show', { batch }),

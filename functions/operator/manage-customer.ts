@@ -14,6 +14,7 @@ import {
 } from '../../shared/operator/customer-import.ts'
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { customer } from '../../shared/operator/nouns/banks.ts'
+import { pageOf } from '../../shared/operator/pages.ts'
 import { refusalToRepeat, repeatErasures } from '../../shared/operator/repeated-erasures.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { readReport, writeReport } from '../../shared/settlement/report/bucket.ts'
@@ -24,7 +25,7 @@ import {
   putAccount,
   removeAccount,
 } from '../../shared/store/banks/banks.ts'
-import { listAccesses } from '../../shared/store/operator/accesses.ts'
+import { accessPages } from '../../shared/store/operator/accesses.ts'
 import { findCustomerHash } from '../../shared/store/operator/customer-hash.ts'
 import { accessView, accountView as view } from '../../shared/views/operator/customer.ts'
 
@@ -92,9 +93,18 @@ export const manageCustomer = operatorHandler(customer, {
     const text = JSON.stringify(document)
     return text.length <= REPLY_MAX ? document : downloaded(text, author.id)
   },
-  accesses: async ({ phone, limit }) => {
+  accesses: async ({ phone, ...page }) => {
     const customer = await findCustomerHash(phone)
-    return customer ? (await listAccesses(customer, limit)).map(accessView) : []
+    if (!customer) return []
+    return pageOf(
+      'customer accesses',
+      { ...page, ...{ customer } },
+      {
+        read: (span) => accessPages(customer, span),
+        keyOf: ({ key }) => key,
+        viewOf: ({ access }) => accessView(access),
+      },
+    )
   },
 })
 

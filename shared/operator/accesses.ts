@@ -30,11 +30,11 @@ const phonesIn = async (call: Named, result: unknown): Promise<string[]> => {
 export const recordAccess = async (
   options: unknown,
   result: unknown,
-  { id, at, by, noun, verb }: Access & { id: string },
+  { at, by, noun, verb }: Access,
   runtime: Runtime,
 ): Promise<void> => {
   const phones = await phonesIn(options as Named, result)
   if (phones.length === 0) return
   const hash = await customerHasher(runtime)
-  await putAccesses(phones.map(hash), { at, by, noun, verb }, id)
+  await putAccesses(phones.map(hash), { at, by, noun, verb })
 }

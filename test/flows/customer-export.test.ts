@@ -84,6 +84,21 @@ describe('customer accesses', () => {
     },
   )
 
+  test('the reads of an hour have one record for each verb and operator, listed in pages', async () => {
+    await remove(keys.hashKey).catch(() => false)
+    const { reference } = debit
+    for (const by of [actor, actor, 'local:kofi']) await call('debit', 'show', { reference }, by)
+    for (let n = 0; n < 2; n += 1) await call('delivery', 'list', { reference }, actor)
+    const options = { phone: SILENT, limit: '2' }
+    const page: Shown = await service.operate('customer', 'accesses', options)
+    expect(page.result).toMatchObject([
+      { by: actor, noun: 'delivery' },
+      { by: 'local:kofi', noun: 'debit' },
+    ])
+    const older = { ...options, cursor: page.next_cursor }
+    expect(await call('customer', 'accesses', older)).toMatchObject([{ by: actor, noun: 'debit' }])
+  })
+
   test('a read without data of customers is not recorded', async () => {
     await remove(keys.hashKey).catch(() => false)
     await call('provider', 'show', { provider: 'demo' })

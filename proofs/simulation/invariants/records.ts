@@ -3,6 +3,7 @@ import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import { isAccepted, isSelected, membersOf } from './calls.ts'
 import { ownerIn } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
+import { HOUR_MS, MINUTE_MS } from './time-and-money.ts'
 
 /** What calls of operators leave behind: records, and no text that nobody needs any more. */
 
@@ -69,16 +70,26 @@ const changesAreRecorded: Check = ({ observations: { changes }, operatorCalls },
 /** The calls that show objects of customers. */
 const SHOWING = /^manage-(?:debit|exception) (?:list|show)$/
 
-/** A reply with the debits of customers follows a record of the access to each. */
-const readsAreRecorded: Check = ({ observations, debits, changesBy }, report) => {
+/** The hour of a record, and the greatest error of a worker's clock. */
+const RECORDED_WITHIN_MS = HOUR_MS + 4 * MINUTE_MS
+
+/** A reply with the debits of customers follows a record of the access to each, in the same hour. */
+const readsAreRecorded: Check = ({ observations, debits }, report) => {
+  const accesses = observations.changes.flatMap(({ after }) =>
+    after?.entity === 'access' ? [after] : [],
+  )
+  const readsBy = Map.groupBy(accesses, ({ by, noun, verb }) => `${by} manage-${noun} ${verb}`)
   for (const call of observations.calls) {
-    const about = `${call.name} ${membersOf(call.sent).verb}`
+    const { actor = 'unknown', verb } = membersOf(call.sent)
+    const about = `${call.name} ${verb}`
     if (!SHOWING.test(about) || !isAccepted(call)) continue
     const rows = [membersOf(call.reply?.body).result ?? []].flat().map(membersOf)
     const phones = rows.map(({ reference }) => debits.get(String(reference))?.item.phone)
     const shown = new Set(phones.filter((phone) => phone !== undefined)).size
-    const writes = changesBy.get(call.invocation) ?? []
-    const recorded = writes.filter(({ after }) => after?.entity === 'access').length
+    const reads = (readsBy.get(`${actor} ${about}`) ?? []).filter(
+      ({ at }) => Math.abs(Date.parse(String(at)) - call.at) <= RECORDED_WITHIN_MS,
+    )
+    const recorded = new Set(reads.map(({ byCustomer }) => byCustomer)).size
     if (recorded < shown)
       report(about, `shows ${shown} customers, but records ${recorded} accesses`)
   }

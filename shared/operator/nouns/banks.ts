@@ -236,7 +236,7 @@ export const customer = {
       effect: 'reads',
       shows: 'no customer',
       summary: 'lists who read the data of a customer in the last 90 days, newest first',
-      options: o.options({ phone: o.phone, limit: o.limit }),
+      options: o.options({ phone: o.phone, ...o.page }),
     },
     unlink: {
       effect: 'settings',

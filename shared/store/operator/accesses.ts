@@ -1,6 +1,8 @@
+import { derivedUuid } from '../../domain/ids.ts'
 import type { Access } from '../../domain/operator/access.ts'
-import { DAY_SECONDS, newestFirst } from '../../domain/time.ts'
+import { DAY_SECONDS } from '../../domain/time.ts'
 import { mapConcurrent } from '../concurrent.ts'
+import { type KeySpan, keysWithin } from '../key-span.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
@@ -12,28 +14,43 @@ export const ACCESS_DAYS = 90
 const ACCESS_SECONDS = ACCESS_DAYS * DAY_SECONDS
 const WRITES_AT_ONCE = 32
 
-/** @param id of the call */
-export const putAccesses = async (
-  customers: readonly string[],
-  access: Access,
-  id: string,
-): Promise<void> => {
-  const expiresAt = db.expiresAt(access.at, ACCESS_SECONDS)
+/**
+ * Records the first read of each customer by an operator and a verb in an hour: an open page of the console
+ * repeats its reads every few seconds.
+ */
+export const putAccesses = async (customers: readonly string[], access: Access): Promise<void> => {
+  const { at, by, noun, verb } = access
+  const expiresAt = db.expiresAt(at, ACCESS_SECONDS)
+  const time = at.toISOString()
+  const hour = `${time.slice(0, 13)}:00:00.000Z`
   await mapConcurrent(customers, WRITES_AT_ONCE, (customer) => {
-    const time = `${access.at.toISOString()}#${id}#${customer}`
-    const list = { byCustomer: keys.accessesOf(customer), byTime: time }
-    return db.put(keys.access(time), 'access', { ...toStored(access), ...list, expiresAt })
+    const id = derivedUuid([customer, by, noun, verb].join('#'))
+    const list = { byCustomer: keys.accessesOf(customer), byTime: `${time}#${id}` }
+    const item = { ...keys.access(`${hour}#${id}`), entity: 'access', ...toStored(access) }
+    return db.putIf({ ...item, ...list, expiresAt }, db.isNew)
   })
 }
 
 const fromItem = ({ byCustomer, byTime, ...item }: db.Item): Access =>
   fromStored<Access>(db.withoutKeys(item), { at: true })
 
-/** Lists the newest reads of a customer's data, newest first. */
-export const listAccesses = async (customer: string, limit: number): Promise<Access[]> => {
-  const list = db.customerQuery(keys.accessesOf(customer))
-  const newest = await db.queryAll({ ...list, ScanIndexForward: false, Limit: limit })
-  return (await db.readMany(newest.map(db.keyOf))).map(fromItem).sort(newestFirst)
+const PAGE_SIZE = 100
+
+/** A read with its key, which begins with its time. */
+type ListedAccess = { key: string; access: Access }
+
+/** Lists the reads of a customer's data, newest first. */
+export async function* accessPages(
+  customer: string,
+  span: KeySpan,
+): AsyncGenerator<ListedAccess[]> {
+  const list = db.customerQuery(keys.accessesOf(customer), ...keysWithin('byTime', span))
+  const pages = db.queryPages({ ...list, ScanIndexForward: false, Limit: PAGE_SIZE })
+  for await (const page of pages) {
+    const items = await db.readMany(page.map(db.keyOf))
+    const accesses = items.map((item) => ({ key: String(item.byTime), access: fromItem(item) }))
+    yield accesses.sort((one, other) => (one.key < other.key ? 1 : -1))
+  }
 }
 
 /** Lists the reads of a span of time as they are stored, strongly consistent. */
