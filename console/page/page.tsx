@@ -20,19 +20,23 @@ import { linkTo, titleOf } from './place.ts'
 import { place, scrollTop } from './route.ts'
 import { DeliveryDrawer } from './screens/webhooks.tsx'
 import { type ScreenRow, screenGroups, screens } from './screens.ts'
-import { searchLink } from './search.ts'
+import { partnerLink, searchLink } from './search.ts'
 
 let searches = 0
 
 const find = async (text: string): Promise<void> => {
   searches += 1
   const own = searches
-  const [providers, banks] = await Promise.all([
+  const named = { 'partner-reference': text, limit: '1' }
+  const [providers, banks, debits] = await Promise.all([
     mayUse('provider') ? operate('provider', 'list', {}) : [],
     mayUse('bank') ? operate('bank', 'list', {}) : [],
+    // A provider's reference can look like anything; the service refuses a text that cannot be one.
+    mayUse('debit') ? operate('debit', 'list', named).catch(() => []) : [],
   ])
+  const link = debits.length > 0 ? partnerLink(text) : searchLink(text, { providers, banks })
   // A slow search must not replace a later one.
-  if (own === searches) location.assign(searchLink(text, { providers, banks }))
+  if (own === searches) location.assign(link)
 }
 
 /** Finds an object by any of its names. `/` and Ctrl-K lead here. */

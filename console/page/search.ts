@@ -12,7 +12,11 @@ export const phoneIn = (text: string): string | undefined => {
   return number && `+233${number}`
 }
 
-/** Returns the place of a search: an object, or debits that the service finds. */
+/** Returns the place of the debits with this reference of their provider. */
+export const partnerLink = (text: string): string =>
+  linkTo('debits', '', { 'partner-reference': text })
+
+/** Returns the place of a search by the form of its text: an object, or debits that the service finds. */
 export const searchLink = (entered: string, { providers, banks }: Known): string => {
   const text = entered.trim()
   const upper = text.toUpperCase()
@@ -30,5 +34,5 @@ export const searchLink = (entered: string, { providers, banks }: Known): string
   if (provider) return linkTo('provider', provider.id)
   const bank = banks.find((one) => one.identifier === upper || one.name.toLowerCase() === lower)
   if (bank) return linkTo('bank', bank.identifier)
-  return linkTo('debits', '', { 'partner-reference': text })
+  return partnerLink(text)
 }

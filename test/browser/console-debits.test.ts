@@ -81,6 +81,12 @@ test('the search finds a debit by reference, uuid, phone, and references of prov
     await rowsOf(page, 'Debits').filter({ hasText: reference }).waitFor()
   }
   expect(await legibilityFindings(page)).toEqual([])
+  for (const own of [crypto.randomUUID(), 'ORDER-20261129-ABC123', SILENT, '1234567.00', 'gcb']) {
+    const debit = await chargeSilent({ partner_reference: own })
+    await search(own)
+    await page.getByRole('button', { name: `Partner reference: ${own}` }).waitFor()
+    await rowsOf(page, 'Debits').filter({ hasText: debit.reference }).waitFor()
+  }
   await search(bank_reference)
   await page.getByRole('link', { name: 'Search the banks’ references' }).click()
   await rowsOf(page, 'Debits').filter({ hasText: reference }).waitFor()

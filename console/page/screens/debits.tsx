@@ -118,11 +118,12 @@ const Charge = () => {
 
 /** A text that is no reference of a provider can be one of a bank, which is read debit by debit. */
 const nothingFound = (): EmptyText => {
-  const { 'partner-reference': text } = place.value.filters
+  const { 'partner-reference': partner, uuid } = place.value.filters
+  const text = partner ?? uuid
   if (!text) return noMatchOf('debit')
   const byBank = linkTo('debits', '', { 'bank-reference': text, from: serviceDay(-7) })
   const link = <a href={byBank}>Search the banks’ references of the last 7 days</a>
-  return [`No debit has the provider’s reference ${text}`, link]
+  return [`No debit has the ${partner ? 'provider’s reference' : 'uuid'} ${text}`, link]
 }
 
 export const DebitsScreen = listScreen({
