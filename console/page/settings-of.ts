@@ -1,3 +1,5 @@
+import { withSeparators } from './amounts.ts'
+
 /** The present values of the options of a form, found in the view of its object. */
 
 /** The place in the view of each option that does not have its name. */
@@ -21,12 +23,17 @@ const textOf = (value: unknown): string => {
   return parts.join(',')
 }
 
+const AMOUNTS = /^(?:daily_limit|fixed|maximum|minimum)$/
+
 /** Returns the members of a view as names and texts. */
 export const settingTexts = (view: object): (readonly [name: string, text: string | null])[] =>
   Object.entries(view).flatMap(([name, value]) => {
     const isGroup = typeof value === 'object' && value !== null && !Array.isArray(value)
     const title = `${name[0]?.toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ')
-    if (!isGroup) return [[title, value === null ? null : textOf(value)]]
+    if (!isGroup) {
+      const text = value === null ? null : textOf(value)
+      return [[title, AMOUNTS.test(name) ? withSeparators(text) : text]]
+    }
     return settingTexts(value).map(([part, text]) => [`${title}: ${part.toLowerCase()}`, text])
   })
 

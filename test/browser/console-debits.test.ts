@@ -97,6 +97,16 @@ test('the search finds a debit by reference, uuid, phone, and references of prov
   )
 })
 
+test('each amount has separators, and a reference that looks like an amount is shown as it is', async () => {
+  const fields = { amount: 1234.56, partner_reference: '7654321.00' }
+  const { reference } = await chargeSilent(fields)
+  const page = await openScreen(`debit/${reference}`)
+  await page.locator('dd', { hasText: /^7654321\.00$/ }).waitFor()
+  await page.locator('dd', { hasText: /^1,234\.56 GHS$/ }).waitFor()
+  await page.getByRole('link', { name: 'All debits' }).click()
+  await rowsOf(page, 'Debits').filter({ hasText: reference }).getByText('1,234.56').waitFor()
+})
+
 test('the dialog shows the reason of a refused charge', async () => {
   const page = await openScreen('debits')
   await call(page, 'New debit', { 'Amount in GHS': '-1' })

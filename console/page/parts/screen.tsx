@@ -67,7 +67,7 @@ export const Facts = ({ of, kind = 'facts' }: FactsProps) => (
       .map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{withSeparators(value)}</dd>
+          <dd>{kind === 'figures' ? withSeparators(value) : value}</dd>
         </div>
       ))}
   </dl>

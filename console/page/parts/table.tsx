@@ -76,14 +76,20 @@ export const named = <const C extends string>(...columns: C[]): Record<string, M
 
 type ShownColumn<T> = { title: string; kind: string; cell: Cell<T> }
 
+/** Other texts that look like amounts, such as references, stay as they are. */
+const shownAs = <T,>(kind: string, cell: Cell<T>): Omit<ShownColumn<T>, 'title'> => ({
+  kind,
+  cell: kind === 'number' ? (view) => withSeparators(cell(view)) : cell,
+})
+
 const columnsIn = <T extends object>(columns: ViewColumns<T>): ShownColumn<T>[] =>
   Object.entries(columns).flatMap(([title, column]): ShownColumn<T> | ShownColumn<T>[] => {
     if (typeof column === 'function') return { title, kind: '', cell: column }
     if (typeof column === 'object') {
-      return Object.entries(column).map(([kind, cell]) => ({ title, kind, cell }))
+      return Object.entries(column).map(([kind, cell]) => ({ title, ...shownAs(kind, cell) }))
     }
     const kind = NUMBERS.test(column) ? 'number' : LONG.test(column) ? 'wide' : ''
-    return { title, kind, cell: (view) => showMember(view, column) }
+    return { title, ...shownAs(kind, (view) => showMember(view, column)) }
   })
 
 type TableProps<T> = {
@@ -118,7 +124,7 @@ export function Table<T extends object>(props: TableProps<T>) {
             <tr key={keyOf(row)}>
               {shown.map(({ title, kind, cell }) => (
                 <td key={title} data-title={title} class={kind}>
-                  <span>{withSeparators(cell(row))}</span>
+                  <span>{cell(row)}</span>
                 </td>
               ))}
             </tr>

@@ -1,5 +1,5 @@
 import type { BatchResult } from '../../../shared/views/batch.ts'
-import { isAboveZero, sumOf } from '../amounts.ts'
+import { isAboveZero, sumOf, withSeparators } from '../amounts.ts'
 import { operate } from '../client.ts'
 import { CsvButton } from '../parts/button.tsx'
 import { Call } from '../parts/call.tsx'
@@ -77,7 +77,11 @@ const summary: ViewColumns<BatchResult> = {
 
 /** Returns the part of the net that offset earlier batches with a net below zero. */
 const keptFor = ({ status, net, paid }: BatchResult) =>
-  status === 'completed' && net && paid && net !== paid && `${sumOf([net, `-${paid}`])} GHS`
+  status === 'completed' &&
+  net &&
+  paid &&
+  net !== paid &&
+  withSeparators(`${sumOf([net, `-${paid}`])} GHS`)
 
 const payout: ViewColumns<PaidBatch> = {
   Status: statusOf,

@@ -111,7 +111,7 @@ const Entry = ({ event, at, by, request_id, deliveries, failure }: EntryProps) =
 
 const refundFacts: ViewColumns<NonNullable<DebitResult['refund']>> = {
   Status: 'status',
-  Amount: ({ amount }) => `${amount} GHS`,
+  Amount: ({ amount }) => withSeparators(`${amount} GHS`),
   ...named('reason', 'bank_reference', 'error_message as Failure', 'created_at', 'completed_at'),
 }
 
@@ -136,7 +136,7 @@ const failureOf = ({ error_message, error_code }: DebitResult) =>
 
 const facts: ViewColumns<DebitResult> = {
   Amount: ({ amount }) => <Sum of={amount} />,
-  Fee: ({ fee }) => fee && `${fee} GHS`,
+  Fee: ({ fee }) => fee && withSeparators(`${fee} GHS`),
   Status: 'status',
   Failure: failureOf,
   ...named('provider', 'partner_reference', 'bank', 'bank_reference', 'phone_number'),
