@@ -41,14 +41,11 @@ import { type Author, noSuch, operatorHandler } from '../../shared/operator/hand
 import { exception as noun } from '../../shared/operator/nouns/debits.ts'
 import { pageOf } from '../../shared/operator/pages.ts'
 import {
-  kindIsMissing,
   listMatching,
-  mixesRequests,
   planRefund,
   type RefundRequest,
   refundDebit,
-  resolveAll,
-  resolveOnce,
+  resolveExceptions,
 } from '../../shared/operator/resolutions.ts'
 import { noSuchDebit } from '../../shared/operator/transitions.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
@@ -203,17 +200,14 @@ export const manageException = operatorHandler(noun, {
       const { reference, kind, note } = options
       if (!reference) {
         const perform: PerformOne = async (reference, author, once) => {
-          const result = await resolveOnce({ reference, kind, note }, author, runtime, once)
+          const result = await resolveExceptions({ reference, kind, note }, author, runtime, once)
           if (result instanceof Refusal) return refused(result)
           return result === 0 ? skipped('its exceptions are resolved') : done
         }
         return run(options, perform, author, runtime)
       }
-      const exceptions = await listMatching(reference, kind)
-      if (exceptions.length === 0) return noSuch('exception')
-      if (mixesRequests(exceptions)) return kindIsMissing()
-      await resolveAll(exceptions, note, author, runtime)
-      return viewAll(await listMatching(reference, kind))
+      const resolved = await resolveExceptions({ reference, kind, note }, author, runtime)
+      return resolved instanceof Refusal ? resolved : viewAll(await listMatching(reference, kind))
     },
     check: async ({ reference }) => (reference ? show(reference) : undefined),
     scope,

@@ -23,11 +23,13 @@ import type { Reference } from '../domain/ids.ts'
 import { parseJson } from '../domain/json.ts'
 import { invalid, Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
+import { groupsOf } from '../store/concurrent.ts'
 import { findDebit } from '../store/debits/debits.ts'
 import { findExceptions, resolutionWrite } from '../store/debits/exceptions.ts'
 import { findRefund, refundCreation, refundReplacement } from '../store/debits/refunds.ts'
 import { changeWrites } from '../store/operator/changes.ts'
 import { optimistically } from '../store/optimistic.ts'
+import type { Write } from '../store/table.ts'
 import { transact } from '../store/transactions.ts'
 import type { Once } from './bulk.ts'
 import { type Author, noSuch } from './handler.ts'
@@ -163,45 +165,55 @@ const tryRefund = async (
   }
   const { current, next, open } = plan
   const note = `refund ${next.uuid}`
-  const resolved = open.slice(0, RESOLVED_MAX)
-  const recording = { ...author, target: reference, provider: next.provider }
-  const kinds = resolved.length > 0 ? { resolved: resolved.map(({ kind }) => kind), note } : {}
-  const writes = [
-    ...(next === current
+  const opening =
+    next === current
       ? []
-      : [current ? refundReplacement(current, next, author.at) : refundCreation(next)]),
-    ...resolved.map((exception) => resolutionWrite(exception, resolutionOf(note, author, runtime))),
-    ...changeWrites(recording, { refund: current?.uuid }, { refund: next.uuid, ...kinds }),
-    ...(once ? [once.write] : []),
-  ]
-  if (writes.length > 0 && !(await transact(writes, runtime))) return undefined
-  await resolveAll(open.slice(RESOLVED_MAX), note, author, runtime)
-  return next
+      : [current ? refundReplacement(current, next, author.at) : refundCreation(next)]
+  // The others of a long list are resolved after the refund is opened, which a repeat finds.
+  const writesOf = (group: readonly ReportException[], by: Author, isFirst: boolean) => {
+    const recording = { ...by, target: reference, provider: next.provider }
+    const kinds = group.length > 0 ? { resolved: group.map(({ kind }) => kind), note } : {}
+    const previous = { refund: isFirst ? current?.uuid : next.uuid }
+    return [
+      ...(isFirst ? opening : []),
+      ...changeWrites(recording, previous, { refund: next.uuid, ...kinds }),
+    ]
+  }
+  const isWritten = await resolveGroups({ open, note, once, writesOf }, author, runtime)
+  return isWritten ? next : undefined
 }
 
-const resolutionOf = (note: string, { by }: Author, { now }: Runtime) => ({
-  note,
-  resolvedBy: by,
-  resolvedAt: now().toISOString(),
-})
+type GroupedResolution = {
+  open: readonly ReportException[]
+  note: string
+  once: Once | undefined
+  /** Returns what is written with the resolutions of one group. */
+  writesOf: (group: readonly ReportException[], author: Author, isFirst: boolean) => Write[]
+}
+
+/** Resolves in transactions of fifty. The last one has the call's marks, so that a repeat continues. */
+const resolveGroups = async (
+  { open, note, once, writesOf }: GroupedResolution,
+  author: Author,
+  runtime: Runtime,
+): Promise<boolean> => {
+  const { approval: _, ...repeatable } = author
+  const groups = open.length > 0 ? groupsOf(open, RESOLVED_MAX) : [[]]
+  for (const [n, group] of groups.entries()) {
+    const isLast = n === groups.length - 1
+    const by = isLast ? author : { ...repeatable, id: runtime.newId() }
+    const resolution = { note, resolvedBy: author.by, resolvedAt: runtime.now().toISOString() }
+    const writes = [
+      ...writesOf(group, by, n === 0),
+      ...group.map((one) => resolutionWrite(one, resolution)),
+      ...(isLast && once ? [once.write] : []),
+    ]
+    if (writes.length > 0 && !(await transact(writes, runtime))) return false
+  }
+  return true
+}
 
 const isOpen = ({ resolvedAt }: ReportException): boolean => resolvedAt === undefined
-
-/** Resolves the open exceptions one by one: a repeated call resolves the remaining ones. */
-export const resolveAll = async (
-  exceptions: readonly ReportException[],
-  note: string,
-  { approval, ...author }: Author,
-  runtime: Runtime,
-) => {
-  for (const exception of exceptions.filter(isOpen)) {
-    const { reference, provider, kind } = exception
-    const recording = { ...author, id: runtime.newId(), target: reference, provider }
-    const record = changeWrites(recording, {}, { resolved: kind, note })
-    const resolution = resolutionWrite(exception, resolutionOf(note, author, runtime))
-    await transact([resolution, ...record], runtime)
-  }
-}
 
 /** Lists the exceptions of a debit, of one kind or all. */
 export const listMatching = async (
@@ -211,39 +223,36 @@ export const listMatching = async (
   (await findExceptions(reference)).filter((one) => kind === undefined || one.kind === kind)
 
 /** Reports whether one note would go to a provider and also close a case that it must not read about. */
-export const mixesRequests = (exceptions: readonly ReportException[]): boolean => {
+const mixesRequests = (exceptions: readonly ReportException[]): boolean => {
   const open = exceptions.filter(isOpen)
   return open.some(isRequest) && !open.every(isRequest)
 }
 
-export const kindIsMissing = () =>
+const kindIsMissing = () =>
   invalid({ kind: ['is required: the provider reads the note of a reversal_request'] })
 
 type Resolving = { reference: Reference; kind?: string | undefined; note: string }
 
-/** Resolves the exceptions of a debit in a call about many. @returns how many were open */
-export const resolveOnce = (
+/** Resolves the exceptions of a debit, of one kind or all. @returns how many were open */
+export const resolveExceptions = (
   { reference, kind, note }: Resolving,
   author: Author,
   runtime: Runtime,
-  once: Once,
+  once?: Once,
 ): Promise<number | Refusal> => {
   const attempt = async () => {
     const exceptions = await listMatching(reference, kind)
-    const [first, ...others] = exceptions.filter(isOpen)
+    const open = exceptions.filter(isOpen)
+    const [first] = open
     if (exceptions.length === 0) return noSuch('exception')
     if (mixesRequests(exceptions)) return kindIsMissing()
     if (!first) return 0
-    const resolved = [first, ...others.slice(0, RESOLVED_MAX - 1)]
-    const recording = { ...author, target: reference, provider: first.provider }
-    const writes = [
-      ...resolved.map((one) => resolutionWrite(one, resolutionOf(note, author, runtime))),
-      ...changeWrites(recording, {}, { resolved: resolved.map((one) => one.kind), note }),
-      once.write,
-    ]
-    if (!(await transact(writes, runtime))) return undefined
-    await resolveAll(others.slice(RESOLVED_MAX - 1), note, author, runtime)
-    return others.length + 1
+    const writesOf = (group: readonly ReportException[], by: Author) => {
+      const recording = { ...by, target: reference, provider: first.provider }
+      return changeWrites(recording, {}, { resolved: group.map((one) => one.kind), note })
+    }
+    const isWritten = await resolveGroups({ open, note, once, writesOf }, author, runtime)
+    return isWritten ? open.length : undefined
   }
   return repeatedly(`resolution of ${reference}`, attempt, once)
 }

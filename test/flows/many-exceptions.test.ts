@@ -247,16 +247,65 @@ test('one approval resolves many exceptions with a note, and repeated lines coun
   expect(await openOf(late)).toBe(0)
 })
 
-test('one call refunds a debit with more reports than a transaction has room for, and resolves all', async () => {
-  const [reference = ''] = await lateCompletions(1)
-  const { uuid } = await service.show(reference)
-  for (let n = 0; n < 100; n += 1) {
-    const report = { status: 'completed', bank_reference: `${reference}-again-${n}` }
-    expect((await service.report(uuid, report)).status).toBe(422)
+describe('a debit with more reports than a transaction has room for', () => {
+  const reportedOften = async () => {
+    const [reference = ''] = await lateCompletions(1)
+    const { uuid } = await service.show(reference)
+    for (let n = 0; n < 100; n += 1) {
+      const report = { status: 'completed', bank_reference: `${reference}-again-${n}` }
+      expect((await service.report(uuid, report)).status).toBe(422)
+    }
+    expect(await openOf([reference])).toBe(101)
+    return reference
   }
-  expect(await openOf([reference])).toBe(101)
-  const { id } = await request('refund', [reference], { reason: 'Outage' })
-  expect(await grant(id)).toMatchObject({ done: 1 })
-  expect(await openOf([reference])).toBe(0)
-  expect(await refundsOf([reference])).toEqual([expect.any(String)])
+  /** Returns a worker that crashes before its last transaction. */
+  const crashing = (ids: number): Runtime => {
+    let left = ids
+    return {
+      ...real,
+      newId: () => {
+        if (left === 0) throw new Error('The worker crashed')
+        left -= 1
+        return real.newId()
+      },
+    }
+  }
+
+  test.each(['refund', 'resolve'])('one call to %s it resolves all', async (verb) => {
+    const reference = await reportedOften()
+    const options = verb === 'refund' ? { reason: 'Outage' } : { note: 'Returned' }
+    const { id } = await request(verb, [reference], options)
+    expect(await grant(id)).toMatchObject({ done: 1 })
+    expect(await openOf([reference])).toBe(0)
+    expect(await refundsOf([reference])).toEqual([
+      verb === 'refund' ? expect.any(String) : undefined,
+    ])
+  })
+
+  testInProcess.each([
+    ['a refund of many', 'refund', 'file', 3],
+    ['a resolution of many', 'resolve', 'file', 3],
+    ['a refund of one', 'refund', 'reference', 2],
+  ])(
+    'the call of %s that crashes in the middle resolves the others when it is repeated',
+    async (...row) => {
+      const [, verb, selection, ids] = row
+      const reference = await reportedOften()
+      const text = verb === 'refund' ? { reason: 'Outage' } : { note: 'Returned' }
+      const { id } =
+        selection === 'file'
+          ? await request(verb, [reference], text)
+          : (await call('exception', verb, { reference, ...text }, ama)).approval
+      await decideApproval(id, { decision: 'granted', by: kofi, at: new Date() }, [], real)
+      const run = (runtime: Runtime) =>
+        manageException(runtime)({ verb, options: {}, actor: kofi, approval: id })
+      await expect(run(crashing(ids))).rejects.toThrow('The worker crashed')
+      expect(await openOf([reference])).toBe(51)
+      const [opened] = await refundsOf([reference])
+      const result = printed(await run(real))
+      expect(result).toMatchObject(selection === 'file' ? { done: 1 } : { reference })
+      expect(await openOf([reference])).toBe(0)
+      expect(await refundsOf([reference])).toEqual([opened])
+    },
+  )
 })
