@@ -55,13 +55,16 @@ const findRemittance = async ({ reference, bank }: CorrectOptions): Promise<Fund
   return found[0] ?? noSuch('remittance')
 }
 
-/** Leaves a remittance with this amount unchanged, so that a call can be repeated. */
+/** Leaves a remittance with this amount unchanged: a repeated call only retries the payouts. */
 const correct = async (options: CorrectOptions, author: Author, runtime: Runtime) => {
   const recorded = await findRemittance(options)
   if (recorded instanceof Refusal) return recorded
   const { amount, reason } = options
   const previous = fundingAmount(recorded)
-  if (previous === amount) return fundingView(recorded)
+  if (previous === amount) {
+    await payWaiting(runtime)
+    return fundingView(recorded)
+  }
   const { bank, reference, corrections = [] } = recorded
   const correction = { amount, reason, at: author.at.toISOString(), by: author.by }
   const record = changeWrites(

@@ -6,6 +6,7 @@ import type { BatchId } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { withSums } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { sqs } from '../../shared/queues/send.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { chunkId, toChunkItem } from '../../shared/store/settlement/chunk-item.ts'
@@ -184,16 +185,30 @@ const waitingBatch = async (id: string) => {
   return { batch, status, left: await findFunds() }
 }
 
-testInProcess('a payout that waits for funding starts when a correction covers it', async () => {
-  // Before payouts wait: a message of this call could pay after the correction.
-  await service.call('funding', 'record', fund('R-TYPED', { amount: '886.50' }))
-  const { status, left } = await waitingBatch('corrected')
-  expect(await status()).toBe('pending')
-  const correction = { reference: 'R-TYPED', amount: '8865.00', reason: 'Typing error' }
-  await service.call('funding', 'correct', correction)
-  await eventually(async () => expect(await status()).toBe('completed'))
-  expect(await findFunds()).toBe(left - 886_50)
-})
+testInProcess(
+  'a payout that waits for funding starts when a correction covers it, also a repeated one',
+  async () => {
+    // Before payouts wait: a message of this call could pay after the correction.
+    await service.call('funding', 'record', fund('R-TYPED', { amount: '886.50' }))
+    const { batch, status, left } = await waitingBatch('corrected')
+    expect(await status()).toBe('pending')
+    const correction = { reference: 'R-TYPED', amount: '8865.00', reason: 'Typing error' }
+    const correct = () => service.call('funding', 'correct', correction)
+    const { send } = sqs
+    const spy = vi
+      .spyOn(sqs, 'send')
+      .mockImplementation(((command: never) =>
+        JSON.stringify(command).includes(batch)
+          ? Promise.reject(new Error('The worker crashed'))
+          : Reflect.apply(send, sqs, [command])) as never)
+    await expect(correct()).rejects.toThrow('SQS refused 1 messages')
+    spy.mockRestore()
+    expect(await status()).toBe('pending')
+    await correct()
+    await eventually(async () => expect(await status()).toBe('completed'))
+    expect(await findFunds()).toBe(left - 886_50)
+  },
+)
 
 testInProcess('a payout that waits for funding starts when a remittance covers it', async () => {
   const { batch, status, left } = await waitingBatch('waiting')
