@@ -102,10 +102,11 @@ const rows = rowsOf(`
   debit reverse reference=DCS-20200101-ZZZZZZ reason=${'x'.repeat(201)}  --reason: 
   settlement run  --date: is required
   ${DATE}=2026-02-30  --date: must be a day of the calendar
-  debit list from=2026-11-21 to=9999-12-31  --to: must be a day of the calendar
-  debit list from=2026-11-21 to=9899-12-31 provider=nobody  no such provider
-  exception list to=9900-01-01  --to: must be a day of the calendar
-  exception summary month=9900-01  --month: must be a month of the calendar
+  debit list from=2026-11-21 to=2199-12-31 provider=nobody  no such provider
+  exception list to=2200-01-01  --to: must be in the years 2000 to 2199
+  exception summary month=2200-01  --month: must be in the years 2000 to 2199
+  day close date=0001-01-01  --date: must be in the years 2000 to 2199
+  reconciliation run date=9899-12-31  --date: must be in the years 2000 to 2199
   ${DATE}=tomorrow  --date: must be a day like
   ${DATE}=2020-01-01 provider=nobody  no such provider
   ${DATE}=2020-01-01 bank=GCB  --bank: is not an option
