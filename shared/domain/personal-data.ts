@@ -125,6 +125,7 @@ export const personalData = {
       id: 'plain',
       number: 'plain',
       at: 'plain',
+      sentAt: 'plain',
       milliseconds: 'plain',
       address: 'plain',
       sentAs: 'plain',

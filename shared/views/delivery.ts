@@ -10,6 +10,7 @@ import {
   type FailureReason,
   failureReasons,
   reasonOf,
+  timestampOf,
 } from '../domain/webhooks/attempt.ts'
 import { type Delivery, deliveryStatuses } from '../domain/webhooks/delivery.ts'
 import { deliveryId, eventId, PING } from '../domain/webhooks/event.ts'
@@ -82,7 +83,7 @@ const attemptView = (attempt: Attempt) =>
     response_body: attempt.responseBody,
     error_class: attempt.cause && errorClasses[attempt.cause],
     cause: attempt.cause,
-  }) satisfies Shows<Attempt, 'id' | 'number' | 'milliseconds' | 'sentAs'>
+  }) satisfies Shows<Attempt, 'id' | 'number' | 'sentAt' | 'milliseconds' | 'sentAs'>
 
 const attemptEntries = () => ({
   at: Time,
@@ -95,11 +96,11 @@ const attemptEntries = () => ({
 })
 
 /** Returns the headers of an attempt without its signatures. */
-const attemptHeaders = (delivery: Delivery, { id, at, sentAs }: Attempt) => ({
+const attemptHeaders = (delivery: Delivery, { id, at, sentAt = at, sentAs }: Attempt) => ({
   'X-SVC-Event': sentAs,
   'X-SVC-Event-ID': eventId(delivery),
   'X-SVC-Delivery-ID': id,
-  'X-SVC-Timestamp': String(Math.floor(at.getTime() / 1000)),
+  'X-SVC-Timestamp': timestampOf(sentAt),
 })
 
 export type LoggedDelivery = { delivery: Delivery; attempts: readonly Attempt[] }

@@ -6,6 +6,7 @@ import {
   isGone,
   type Outcome,
   succeeded,
+  timestampOf,
   withoutBody,
 } from '../domain/webhooks/attempt.ts'
 import {
@@ -97,7 +98,9 @@ export const attemptDelivery = async (
   const { outcome: received, address } = await sending
   const outcome = event.isErased ? withoutBody(received) : received
   const milliseconds = runtime.wallTime().getTime() - sentAt.getTime()
-  const timing = { id, at, milliseconds, address, sentAs: sentType(event.type, webhook) }
+  const signedAt = timestampOf(sentAt) !== timestampOf(at) && { sentAt }
+  const sentAs = sentType(event.type, webhook)
+  const timing = { id, at, ...signedAt, milliseconds, address, sentAs }
   const random = runtime.random()
   const answer = { succeeded: succeeded(outcome), isGone: isGone(outcome) }
   const observed = { provider, health, milliseconds, ...answer }

@@ -162,7 +162,7 @@ const fields: Record<string, Rows> = {
       [COMPARED]: ['number at responseCode cause'],
       [PARTLY]: ['milliseconds'],
       [HTTP]: ['id sentAs'],
-      [SHOWN]: ['address responseBody'],
+      [SHOWN]: ['sentAt address responseBody'],
     }),
   },
   receipt: {
@@ -171,14 +171,14 @@ const fields: Record<string, Rows> = {
     ...rows<Exclude<keyof Attempt, 'number' | 'cause'>>('events.attempt.')({
       [COMPARED]: ['at responseCode'],
       [HTTP]: ['id milliseconds sentAs'],
-      [SHOWN]: ['address responseBody'],
+      [SHOWN]: ['sentAt address responseBody'],
     }),
   },
   attempt: {
     ...rows()({ [HTTP]: ['n'], [USE]: ['expiresAt'] }),
     ...rows<keyof Attempt>('attempt.')({
       [HTTP]: ['id number at sentAs responseCode'],
-      [SHOWN]: ['milliseconds address responseBody cause'],
+      [SHOWN]: ['sentAt milliseconds address responseBody cause'],
     }),
   },
   'feed-page': rows()({

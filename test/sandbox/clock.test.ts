@@ -43,6 +43,17 @@ test('a move brings a debit to its end, and its events to the receiver, before t
   expect(events.map(({ body }) => body.event)).toEqual(
     ['created', 'pending', 'processing', 'completed'].map((name) => `transaction.${name}`),
   )
+  // They are signed by the time of this machine, which the receiver compares with its own.
+  const listed: Shown[] = await service.call('delivery', 'list', { reference })
+  const logged = listed.map(({ attempts: [{ request_headers: headers }] }) => [
+    headers['X-SVC-Delivery-ID'],
+    headers['X-SVC-Timestamp'],
+  ])
+  const sent = events.map(({ headers }) => [
+    headers['x-svc-delivery-id'],
+    headers['x-svc-timestamp'],
+  ])
+  expect(Object.fromEntries(logged)).toEqual(Object.fromEntries(sent))
 })
 
 test('a move reaches the end of five days with a failing webhook, which is then disabled', async () => {

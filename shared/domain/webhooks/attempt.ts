@@ -10,6 +10,8 @@ export type Attempt = {
   /** From 1. */
   number: number
   at: Date
+  /** The time of the signature, if it differs: the clock of a sandbox can be moved. */
+  sentAt?: Date
   milliseconds: number
   /** The IP address of the connection; null: none was established. */
   address: string | null
@@ -92,7 +94,13 @@ export const delaySeconds = (k: number, random: number, retryAfterSeconds = 0): 
   return Math.min(Math.max(delay, retryAfterSeconds), DELAY_CAP_SECONDS)
 }
 
-export type AttemptTiming = Pick<Attempt, 'id' | 'at' | 'milliseconds' | 'address' | 'sentAs'>
+export type AttemptTiming = Pick<
+  Attempt,
+  'id' | 'at' | 'sentAt' | 'milliseconds' | 'address' | 'sentAs'
+>
+
+/** Returns X-SVC-Timestamp: the seconds of a time. */
+export const timestampOf = (at: Date): string => String(Math.floor(at.getTime() / 1000))
 
 export const attemptOf = (number: number, outcome: Outcome, timing: AttemptTiming): Attempt => {
   const answered = outcome.kind === 'answered'

@@ -14,7 +14,8 @@ import { excludeFromReceipt, fromReceiptItem, isReceipt } from './receipts.ts'
 
 const TIMES = { occurredAt: true, nextAttemptAt: true, deliveredAt: true, failedAt: true } as const
 
-const fromAttempt = (attempt: object): Attempt => fromStored<Attempt>(attempt, { at: true })
+const fromAttempt = (attempt: object): Attempt =>
+  fromStored<Attempt>(attempt, { at: true, sentAt: true })
 
 export const fromDeliveryItem = (item: db.Item): Delivery => {
   const { expiresAt, ...members } = db.withoutKeys<db.Item>(item)

@@ -46,7 +46,11 @@ export const fromReceiptItem = (item: db.Item): Delivery[] => {
       }),
       reference,
       provider,
-      last: { ...fromStored<FirstSuccess['last']>(attempt, { at: true }), number: 1, cause: null },
+      last: {
+        ...fromStored<FirstSuccess['last']>(attempt, { at: true, sentAt: true }),
+        number: 1,
+        cause: null,
+      },
     }),
   )
 }

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { timestampOf } from '../../domain/webhooks/attempt.ts'
 import {
   canSign,
   previousAt,
@@ -58,7 +59,7 @@ const hmac = (key: string, text: string, encoding: 'utf8' | 'base64' = 'utf8') =
  * Standard Webhooks defines. In a rotation, both secrets sign.
  */
 export const signatureHeaders = (signing: Signing, signed: Signed): Record<string, string> => {
-  const timestamp = String(Math.floor(signed.at.getTime() / 1000))
+  const timestamp = timestampOf(signed.at)
   const previous = previousAt(signing, signed.now)?.secret
   const prefix = signing.signaturePrefix ? `${signing.signaturePrefix}=` : ''
   const ofBody = (secret: string) => prefix + hmac(secret, signed.body).digest('hex')
