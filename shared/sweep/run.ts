@@ -23,6 +23,7 @@ const BEHIND_MS = 150_000
 const BANKS_MS = 15_000
 const OVERDUE_MS = 20_000
 const WALK_MS = 30_000
+const CREATED_MS = 34_000
 const FEED_MS = 42_000
 
 const PROVIDERS_AT_ONCE = 8
@@ -83,7 +84,7 @@ const sweepProvider = async (
   const timeIsUp = after(WALK_MS)
   const { open, ended, until } =
     span.from < span.before && !timeIsUp()
-      ? await walk({ provider, span, known, runtime, timeIsUp })
+      ? await walk({ provider, span, known, runtime, timeIsUp, createdTimeIsUp: after(CREATED_MS) })
       : { open: [], ended: [], until: span.from }
   const now = runtime.now()
   let repaired: Repair | undefined

@@ -13,6 +13,8 @@ import { UNREADABLE_SECONDS } from './overdue.ts'
 import { type CheckedDebit, logFault } from './repair.ts'
 
 const PAGE_SIZE = 100
+/** Most created debits have ended, and are read before. */
+const CREATED_PAGE = 500
 const READS_AT_ONCE = 10
 
 type Walk = {
@@ -22,6 +24,8 @@ type Walk = {
   known: ReadonlySet<Reference>
   runtime: Pick<Runtime, 'now'>
   timeIsUp: () => boolean
+  /** Ends the reading of created debits, which follows that of ended ones. */
+  createdTimeIsUp: () => boolean
 }
 
 /** The debits of a span, and the time until which the walk has listed them all. */
@@ -40,13 +44,20 @@ export const walk = async (walk: Walk): Promise<Walked> => {
     walk,
   )
   const listed = new Set([...known, ...ended.debits.map(({ debit }) => debit.facts.reference)])
-  const created = await load(mainPages(provider, span, PAGE_SIZE), listed, walk)
+  // Later ones belong to the next run.
+  const reached = { ...span, before: ended.until }
+  const pages = mainPages(provider, reached, CREATED_PAGE)
+  const created = await load(pages, listed, {
+    ...walk,
+    span: reached,
+    timeIsUp: walk.createdTimeIsUp,
+  })
   const due = secondsAfter(runtime.now(), UNREADABLE_SECONDS)
   for (const reference of created.unreadable) await followUnreadable(provider, reference, due)
   return {
     open: created.debits.filter(({ debit }) => isOpen(debit.status)),
     ended: ended.debits,
-    until: ended.until < created.until ? ended.until : created.until,
+    until: created.until,
   }
 }
 

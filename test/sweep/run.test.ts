@@ -45,6 +45,7 @@ import { listNewest } from '../support/newest-events.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted } from '../support/refused.ts'
 import { storeProvider, storeWebhook } from '../support/settings.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useTable } from '../support/tables.ts'
 
 process.env.SEALING_KEY = 'sandbox'
@@ -178,7 +179,7 @@ test('a provider that a run cannot finish continues where it was, and delays no 
   await putSweepProgress({ until: inSeconds(-3_600), behind: new Map() })
   const debits = Array.from({ length: 1_000 }, (_, n) => completedDebit(busy, inSeconds(n - 3_000)))
   const only = completedDebit(quiet, inSeconds(-3_000))
-  const now = slowClock(NOON, 2.2)
+  const now = slowClock(NOON, 4)
   await run(NOON, { now })
   const progress = await findSweepProgress()
   expect(await published(quiet)).toHaveLength(4)
@@ -195,6 +196,42 @@ test('a provider that a run cannot finish continues where it was, and delays no 
   expect(await published(quiet)).toEqual(eventsOf([only]))
   expect((await findSweepProgress())?.behind).toEqual(new Map())
   expect(lag).toBeLessThan(300)
+})
+
+test('a sweep that was down for half an hour catches up, though its feed is long', async () => {
+  await sweptUntil(-1_860)
+  let page = 0
+  const insertPage = (at: number, entries: readonly string[]) => {
+    page += 1
+    const lastAt = inSeconds(at).toISOString()
+    insert({ ...keys.feedPage(provider, page), entity: 'feed-page', page, entries, lastAt })
+  }
+  // Each debit, event and page stands for a hundred, of 1,000 debits a second.
+  const debits = Array.from({ length: 1_000 }, (_, n) =>
+    completedDebit(provider, inSeconds(n / 10 - 1_800), 2),
+  )
+  const events = debits.flatMap((debit) => eventsOf([debit]))
+  for (let n = 0; n < events.length; n += 30) insertPage(n / 40 - 1_797, events.slice(n, n + 30))
+  const fill = (from: number, to: number) => {
+    for (let at = from; at < to; at += 0.75) insertPage(at, ['DCS-20261122-ZZZZ10#0'])
+  }
+  fill(-1_690, 0)
+  let ms = 0
+  const restore = aroundTableCalls(async (name, next) => {
+    const reply = (await next()) as { Items?: Item[] }
+    // A partition returns 12,000 pages of a feed a second, and ten workers read 2,000 debits a second.
+    const [kind] = String(reply.Items?.[0]?.pk).split('#')
+    if (name === 'Query' && kind === 'FEED') ms += 8.5 * (reply.Items?.length ?? 0)
+    if (name === 'Query' && kind === 'DEBIT') ms += 50
+    return reply
+  })
+  for (const minute of [0, 1, 2]) {
+    if (minute > 0) fill(60 * (minute - 1), 60 * minute)
+    ms = minute * 60_000
+    await run(NOON, { now: () => inSeconds(ms / 1_000) })
+  }
+  restore()
+  expect(sweptBefore(await findSweepProgress(), provider)).toEqual(inSeconds(-30))
 })
 
 test('a fault of one provider leaves its progress and repairs the others', async () => {

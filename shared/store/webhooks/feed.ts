@@ -20,9 +20,14 @@ const PAGE_MAX = 30
  */
 const RETENTION_SECONDS = 35 * DAY_SECONDS
 
-type FeedPage = { page: number; entries: readonly string[]; lastAt: string; expiresAt?: number }
+export type FeedPage = {
+  page: number
+  entries: readonly string[]
+  lastAt: string
+  expiresAt?: number
+}
 
-const textOf = ({ reference, n }: FeedEntry): string => `${reference}#${n}`
+export const textOf = ({ reference, n }: FeedEntry): string => `${reference}#${n}`
 
 const entryOf = (text: string): FeedEntry => {
   const [reference = '', n = ''] = text.split('#')
@@ -31,10 +36,17 @@ const entryOf = (text: string): FeedEntry => {
 
 const pk = (provider: ProviderId): string => keys.feedPage(provider, 0).pk
 
-const newestFirst = (provider: ProviderId) => ({
+export const newestFirst = (provider: ProviderId) => ({
   ...db.collectionQuery({ pk: pk(provider) }),
   ScanIndexForward: false,
 })
+
+/** Returns the query of pages by their numbers, both included. */
+export const pagesBetween = (provider: ProviderId, first: number, last: number) =>
+  db.itemsQuery(pk(provider), 'sk BETWEEN :first AND :last', {
+    ':first': keys.feedPage(provider, first).sk,
+    ':last': keys.feedPage(provider, last).sk,
+  })
 
 const newestPages = async (provider: ProviderId, count: number): Promise<FeedPage[]> =>
   (await db.queryAll({ ...newestFirst(provider), Limit: count })) as FeedPage[]
@@ -188,23 +200,6 @@ export async function* listedEvents(
   }
 }
 
-/** The pages of the first call and of later ones: most readers need the newest ones only. */
-const CALL_FIRST = 2
-const CALL_MAX = 1_000
-
-/** Lists the feed since a time, the newest page first. Each call reads twice as many pages. */
-async function* feedPages(provider: ProviderId, since: Date): AsyncGenerator<FeedEntry[]> {
-  let last: FeedPage | undefined
-  for (let Limit = CALL_FIRST; ; Limit = Math.min(2 * Limit, CALL_MAX)) {
-    const start = last && { ExclusiveStartKey: keys.feedPage(provider, last.page) }
-    const pages = (await db.queryAll({ ...newestFirst(provider), ...start, Limit })) as FeedPage[]
-    const recent = pages.filter(({ lastAt }) => new Date(lastAt) >= since)
-    yield recent.flatMap(({ entries }) => entries.map(entryOf))
-    if (recent.length < Limit) return
-    last = pages.at(-1)
-  }
-}
-
 /** The pages that one call of {@link recentFeed} reads: up to 15,000 events. */
 const LISTED_PAGES = 500
 
@@ -225,30 +220,4 @@ export const recentFeed = async (provider: ProviderId, since: Date, below?: numb
     entries: recent.flatMap(({ entries }) => entries.map(entryOf)),
     next: recent.length === LISTED_PAGES ? recent.at(-1)?.page : undefined,
   }
-}
-
-/** The clocks of the writers of events and of pages differ by seconds. */
-const CLOCKS_MS = 60_000
-
-/**
- * Returns the events that a feed does not have. Stops reading when it has found all.
- * @throws Error if the time is up before
- */
-export const missingInFeed = async <E extends FeedEntry & { at: Date }>(
-  provider: ProviderId,
-  events: readonly E[],
-  timeIsUp: () => boolean = () => false,
-): Promise<E[]> => {
-  const missing = new Map(events.map((event) => [textOf(event), event]))
-  if (missing.size === 0) return []
-  const oldest = events.reduce(
-    (all, { at }) => Math.min(all, at.getTime()),
-    Number.POSITIVE_INFINITY,
-  )
-  for await (const entries of feedPages(provider, new Date(oldest - CLOCKS_MS))) {
-    for (const entry of entries) missing.delete(textOf(entry))
-    if (missing.size === 0) break
-    if (timeIsUp()) throw new Error(`The feed of ${provider} is too long for the time of a run`)
-  }
-  return [...missing.values()]
 }

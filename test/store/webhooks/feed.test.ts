@@ -1,11 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Reference } from '../../../shared/domain/ids.ts'
 import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import type { FeedEntry, FeedPosition } from '../../../shared/domain/webhooks/feed.ts'
 import { keys } from '../../../shared/store/keys.ts'
-import { type Item, read as stored } from '../../../shared/store/table.ts'
-import { appendToFeed, listFeed, missingInFeed } from '../../../shared/store/webhooks/feed.ts'
+import { type Item, put, read as stored } from '../../../shared/store/table.ts'
+import { appendToFeed, listFeed } from '../../../shared/store/webhooks/feed.ts'
+import { missingInFeed } from '../../../shared/store/webhooks/feed-search.ts'
 import { inSeconds, NOON, providerId } from '../../support/examples.ts'
 import { aroundTableCalls } from '../../support/table-calls.ts'
 import { useFreshTable } from '../../support/tables.ts'
@@ -94,6 +95,57 @@ test('the events since a time are those of all later pages, more than one read h
   expect(await missingInFeed(provider, at(events(61, 900)))).toEqual([])
   expect(await missingInFeed(provider, [...at(events(61, 900)), ...others])).toEqual(others)
   expect(await missingInFeed(providerId('nobody'), others)).toEqual(others)
+})
+
+describe('the search of events of an hour ago', () => {
+  const provider = providerId('long')
+  const at = (second: number) => ({ ...event(second), at: inSeconds(second) })
+  const lost = { ...event(1, 7), at: inSeconds(200) }
+  const late = { ...event(1, 8), at: inSeconds(200) }
+
+  /** Stores a page a second. The last one of an event that was repaired is later. */
+  beforeAll(async () => {
+    for (let page = 1; page <= 3_600; page += 1) {
+      const entries = [event(page), ...(page === 3_000 ? [late] : [])]
+      await put(keys.feedPage(provider, page), 'feed-page', {
+        page,
+        entries: entries.map(({ reference, n }) => `${reference}#${n}`),
+        lastAt: inSeconds(page).toISOString(),
+      })
+    }
+  })
+
+  /** Returns the missing ones of events, and the number of pages that were read. */
+  const search = async (events: (FeedEntry & { at: Date })[], looks = Number.POSITIVE_INFINITY) => {
+    let [pages, remaining] = [0, looks]
+    const restore = aroundTableCalls(async (_, next) => {
+      const reply = await next()
+      pages += (reply as { Items: unknown[] }).Items.length
+      return reply
+    })
+    const timeIsUp = () => {
+      remaining -= 1
+      return remaining < 0
+    }
+    const missing = await missingInFeed(provider, events, timeIsUp).finally(restore)
+    return { missing, pages }
+  }
+  const present = [100, 250, 400].map(at)
+
+  test('the pages between their time and the newest ones are not read', async () => {
+    const { missing, pages } = await search(present)
+    expect(missing).toEqual([])
+    expect(pages).toBeLessThan(600)
+  })
+
+  test('an event that is far behind its time is found, and a lost one is missing', async () => {
+    expect((await search([...present, late, lost])).missing).toEqual([lost])
+  })
+
+  test('an event that is not near its time is missing if the time is up', async () => {
+    expect((await search([...present, late], 9)).missing).toEqual([late])
+    await expect(search([...present, late], 5)).rejects.toThrow('too long for the time of a run')
+  })
 })
 
 /** Returns a worker that shares only the table with the others, as another function does. */
