@@ -23,7 +23,7 @@ import { findProvider } from '../../shared/store/providers/providers.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 import { debitSummaryView, operatorDebitView as view } from '../../shared/views/operator/debit.ts'
 
-/** The part of the function's fifteen minutes that a repair or a search uses. */
+/** The part of the function's fifteen minutes that a search uses. */
 const WORK_MS = 780_000
 
 const shown = async (result: Debit | Refusal) =>
@@ -83,12 +83,18 @@ export const manageDebit = operatorHandler(noun, {
     },
     check: ({ reference }) => refusalToRecord(reference, 'failed'),
   },
-  repair: async ({ provider, date }, author, runtime) => {
+  repair: async ({ provider, date, cursor }, author, runtime) => {
     if (!(await findProvider(provider))) return noSuch('provider')
+    const list = listHash('debit repair', '', { provider, date })
+    const after = positionIn(list, cursor)
+    if (after instanceof Refusal) return after
     await putChange({ ...author, target: provider, provider }, { date })
-    const day = await repairDay(provider, date, runtime, timeLimit(runtime, WORK_MS))
-    const { lookedAt, repaired, unreadable, isDone } = day
-    return { provider, date, looked_at: lookedAt, repaired, unreadable, is_done: isDone }
+    const day = await repairDay({ provider, date, after }, runtime)
+    const { lookedAt, repaired, unreadable, isDone, next } = day
+    return new ListPage(
+      { provider, date, looked_at: lookedAt, repaired, unreadable, is_done: isDone },
+      next && cursorFor(list, next),
+    )
   },
 })
 

@@ -100,6 +100,24 @@ const finish: LongVerb = async (call, operate, { onProgress }) => {
   }
 }
 
+/** Repeats the call until it has reached the end of the day. */
+const repairDay: LongVerb = async (call, operate, { onProgress }) => {
+  let whole: ResultOf<'debit', 'repair'> | undefined
+  for (let { options } = call; ; ) {
+    const reply = await operate({ ...call, options })
+    const part = resultIn<ResultOf<'debit', 'repair'>>(reply)
+    whole = {
+      ...part,
+      looked_at: part.looked_at + (whole?.looked_at ?? 0),
+      repaired: [...(whole?.repaired ?? []), ...part.repaired],
+      unreadable: [...(whole?.unreadable ?? []), ...part.unreadable],
+    }
+    if (!('next_cursor' in reply && reply.next_cursor)) return { result: whole }
+    onProgress?.(whole.looked_at)
+    options = { ...options, cursor: reply.next_cursor }
+  }
+}
+
 /** Rows of a file, with the other options of their upload. */
 type UploadPart = {
   rows: readonly unknown[]
@@ -160,6 +178,7 @@ const longVerbs: Record<string, LongVerb> = {
   'exception refund': onDebits,
   'exception resolve': onDebits,
   'customer import': importCustomers,
+  'debit repair': repairDay,
   'calendar set': setCalendar,
   'approval grant': finish,
 }

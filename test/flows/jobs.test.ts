@@ -8,6 +8,7 @@ import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
 import { dayAfter, dayOf, startOf } from '../../shared/domain/time.ts'
 import { newDelivery, redeliver } from '../../shared/domain/webhooks/delivery.ts'
 import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
+import { operateFully } from '../../shared/operator/operate.ts'
 import { startRun } from '../../shared/reconciliation/runs.ts'
 import { real } from '../../shared/runtime.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
@@ -452,6 +453,22 @@ test('the repair publishes each event of each debit of the day in the feed once'
     names.split(' ').map((name) => `${facts.reference} ${name}`),
   )
   expect(feed.sort()).toEqual(expected.sort())
+})
+
+test('the command repeats the repair of a day to its end, and adds the results', async () => {
+  const options = { provider: 'demo', date: '2026-01-01' }
+  const part = { ...options, looked_at: 2, unreadable: [] }
+  const replies = [
+    { result: { ...part, repaired: ['A'], is_done: false }, next_cursor: 'place' },
+    { result: { ...part, repaired: ['B'], is_done: true } },
+  ]
+  const calls: object[] = []
+  const reply = await operateFully({ noun: 'debit', verb: 'repair', options }, async (call) => {
+    calls.push(call.options)
+    return replies.shift() ?? { error: 'a call too many' }
+  })
+  expect(reply).toEqual({ result: { ...part, looked_at: 4, repaired: ['A', 'B'], is_done: true } })
+  expect(calls).toEqual([options, { ...options, cursor: 'place' }])
 })
 
 test('the repair makes the sweep end an overdue debit that an index showed too late', async () => {

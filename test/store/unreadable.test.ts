@@ -104,7 +104,7 @@ test('the repair of a day reports an unreadable debit and repairs the others', a
   const { provider, bad, good } = await thirty(true)
   const runtime = still({ now: () => at('00:00:00', 7) })
   const repair = (day: number, timeIsUp = false) =>
-    repairDay(provider, dayAt(day), runtime, () => timeIsUp)
+    repairDay({ provider, date: dayAt(day) }, runtime, () => timeIsUp)
   expect(await repair(-1, true)).toMatchObject({ lookedAt: 0, isDone: false })
   // The debits are charged on the day before they complete.
   expect(await repair(0)).toMatchObject({ lookedAt: 0, isDone: true })

@@ -263,9 +263,36 @@ test('the repair of a day publishes an event that a clock behind dated on the da
   const debit = granted(processing(pendingDebit({}, midnight)))
   insert(JSON.parse(JSON.stringify(toDebitItem(debit))))
   const now = () => NOON
-  await gathered(() => repairDay(demoProvider.id, dayOf(midnight), { now }, () => false))
+  await gathered(() => repairDay({ provider: demoProvider.id, date: dayOf(midnight) }, { now }))
   const published = await listNewest(demoProvider.id, 10)
   expect(published.map(({ n }) => n).sort()).toEqual([0, 1, 2])
+})
+
+test('a repair of a day whose time is up continues after its last page', async () => {
+  const debits = Array.from({ length: 1_500 }, (_, n) =>
+    pendingDebit({}, inSeconds(n / 10 - 1_800)),
+  )
+  for (const debit of debits) insert(JSON.parse(JSON.stringify(toDebitItem(debit))))
+  const day = { provider: demoProvider.id, date: dayOf(NOON) }
+  const repaired = new Set<string>()
+  let after: string | undefined
+  let calls = 0
+  for (let isDone = false; !isDone; calls += 1) {
+    let pages = 0
+    const timeIsUp = () => {
+      pages += 1
+      return pages > 2
+    }
+    await gathered(async () => {
+      const part = await repairDay({ ...day, after }, { now: () => NOON }, timeIsUp)
+      for (const one of part.repaired) repaired.add(one)
+      isDone = part.isDone
+      after = part.next
+    })
+    expect(calls).toBeLessThan(5)
+  }
+  expect(calls).toBeGreaterThan(1)
+  expect(repaired.size).toBe(1_500)
 })
 
 test('a timeout that fires during a restore leaves its debit to the sweep, which may have passed it', async () => {

@@ -82,7 +82,11 @@ export const debit = {
     repair: {
       effect: 'settings',
       summary: 'redoes missing follow-up work for the debits of one day',
-      options: o.options({ provider: o.provider, date: o.day('UTC day of the charges') }),
+      options: o.options({
+        provider: o.provider,
+        date: o.day('UTC day of the charges'),
+        cursor: o.page.cursor,
+      }),
     },
   },
 } as const satisfies Noun

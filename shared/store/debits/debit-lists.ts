@@ -4,7 +4,15 @@ import type { Reference } from '../../domain/ids.ts'
 import { type Pesewas, pesewas } from '../../domain/money.ts'
 import { type Count, type PagePlace, REACH } from '../../domain/page.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
-import { countEntries, cutAt, entriesOf, type List, queryOf, readMerged } from '../index-lists.ts'
+import {
+  countEntries,
+  cutAt,
+  cutFrom,
+  entriesOf,
+  type List,
+  queryOf,
+  readMerged,
+} from '../index-lists.ts'
 import { keys } from '../keys.ts'
 import { queryAll, queryPages } from '../table.ts'
 import type { TimedReference } from '../work-index.ts'
@@ -134,7 +142,14 @@ export const listCreated = async (
   return { references: page.map(referenceAt), next }
 }
 
-type CreationSpan = { from: Date; before: Date; pageSize: number; lists?: readonly ListName[] }
+type CreationSpan = {
+  from: Date
+  before: Date
+  pageSize: number
+  lists?: readonly ListName[]
+  /** Continues after this place: the number of the list and a position in it. */
+  after?: string | undefined
+}
 
 /**
  * Lists the debits of a provider that were created in a span, each once.
@@ -142,17 +157,30 @@ type CreationSpan = { from: Date; before: Date; pageSize: number; lists?: readon
  */
 export async function* createdWithin(
   provider: ProviderId,
-  { from, before: to, pageSize: Limit, lists: names = readOrder }: CreationSpan,
+  span: CreationSpan,
   known: Set<Reference>,
 ): AsyncGenerator<Reference[]> {
-  for (const name of names) {
-    for (const list of await partOf(provider, name, { from, to })) {
+  for await (const { references } of createdPages(provider, span, known)) yield references
+}
+
+/** Lists the same debits, each page with its place. */
+export async function* createdPages(
+  provider: ProviderId,
+  { from, before: to, pageSize: Limit, lists: names = readOrder, after = '0#' }: CreationSpan,
+  known: Set<Reference>,
+): AsyncGenerator<{ references: Reference[]; place: string }> {
+  const start = Number.parseInt(after, 10)
+  const position = after.slice(after.indexOf('#') + 1)
+  for (const [n, name] of names.entries()) {
+    if (n < start) continue
+    const lists = await partOf(provider, name, { from, to })
+    for (const list of n === start ? lists.flatMap((one) => cutFrom(one, position)) : lists) {
       const pages = queryPages({ ...queryOf(list), ScanIndexForward: true, Limit })
       for await (const page of pages) {
         const references = page.map(({ byTime }) => referenceAt(String(byTime)))
         const fresh = references.filter((reference) => !known.has(reference))
         for (const reference of fresh) known.add(reference)
-        yield fresh
+        yield { references: fresh, place: `${n}#${page.at(-1)?.byTime ?? position}` }
       }
     }
   }
