@@ -32,7 +32,9 @@ export const ranges: readonly (readonly [RegExp, Range?])[] = [
   [/(?:build-lease LEASE|batch-item BUILDING|reconciliations PART)_SECONDS$/, [1, 60]],
   [/^shared\/sweep\/run OVERDUE_MS$/, [40, 100]],
   [/^shared\/sweep\/run WALK_MS$/, [60, 140]],
+  [/^shared\/sweep\/run CREATED_MS$/, [100, 240]],
   [/^shared\/sweep\/run FEED_MS$/, [300, 600]],
+  [/^shared\/store\/webhooks\/feed-search CALL_FEW$/, [1, 2]],
   [/^shared\/store\/sweep-progress PAGE_MAX$/, [1, 2]],
   // Formats, retries, and places in a list.
   [
