@@ -5,8 +5,16 @@ import json
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
+
+
+def _is_in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 class SqliteReplies:
@@ -23,17 +31,21 @@ class SqliteReplies:
         self._lock = threading.RLock()
 
     @contextmanager
+    def _locked(self) -> Iterator[None]:
+        if _is_in_loop():
+            raise TypeError("a handler that uses these books must be a plain function")
+        with self._lock:
+            yield
+
+    @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commits all `rows` of the block, or none. Other threads wait."""
-        with self._lock, self._db:
+        with self._locked(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
             yield
 
     def rows(self, sql: str, *values: object) -> list[Any]:
-        with suppress(RuntimeError):
-            asyncio.get_running_loop()
-            raise TypeError("a handler that uses these books must be a plain function")
-        with self._lock:
+        with self._locked():
             return self._db.execute(sql, values).fetchall()
 
     def once(self, key: str, decide: Callable[[], dict[str, Any]], /) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import math
 import sqlite3
 import subprocess
 import threading
@@ -10,7 +11,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, nullcontext
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -183,8 +184,9 @@ def test_a_fee_is_sent_as_text_or_as_the_number_of_the_bank(service: Service, fe
     assert (reply.status_code, reply.json().get("fee")) == (200, sent)
 
 
-def test_an_account_that_is_not_json_is_an_error(any_service: Service) -> None:
-    account = {"account_number": Decimal(1), "name": "Ama Mensah", "active": True}
+@pytest.mark.parametrize("number", [Decimal(1), math.nan])
+def test_an_account_that_is_not_json_is_an_error(any_service: Service, number: object) -> None:
+    account = {"account_number": number, "name": "Ama Mensah", "active": True}
     any_service.bank.reset(on_account=lambda _: account)
     reply = any_service.send("GET", "/accounts/+233241234567")
     assert (reply.status_code, reply.json()) == (500, {"error": "the bank failed"})
@@ -226,11 +228,15 @@ def test_an_async_handler_runs_in_the_loop_of_an_asgi_server_only() -> None:
         assert Service(url, bank).post("submissions").status_code == 500
 
 
-def test_an_async_handler_that_uses_the_books_of_the_example_is_an_error_instead_of_a_deadlock() -> None:
+@pytest.mark.parametrize("begins", [False, True], ids=["rows", "transaction"])
+def test_an_async_handler_that_uses_the_books_of_the_example_is_an_error_instead_of_a_deadlock(
+    begins: bool,
+) -> None:
     books = SqliteReplies(":memory:", "CREATE TABLE debits (uuid TEXT)")
 
     async def submit(submission: Any) -> Any:
-        books.rows("INSERT INTO debits VALUES (?)", submission["uuid"])
+        with books.transaction() if begins else nullcontext():
+            books.rows("INSERT INTO debits VALUES (?)", submission["uuid"])
         return ACCEPTED
 
     bank = Bank()

@@ -33,7 +33,10 @@ export type BankServerOptions<Transaction = undefined> = {
     | undefined
   /** Returns the account of a phone number, or undefined. Without it, no number has an account. */
   onAccount?: ((phone: string) => Awaitable<Account | undefined>) | undefined
-  /** Gets the error of a handler or a store; the service retries the request (default: console.error). */
+  /**
+   * Gets the error of a handler or a store; its own failure is ignored. The service retries the request
+   * (default: console.error).
+   */
   onError?: ((error: unknown) => void) | undefined
 }
 
@@ -167,7 +170,7 @@ export const bankServer = <Transaction = undefined>({
     try {
       return await handle(incoming)
     } catch (error) {
-      if (onError) callHook(() => onError(error))
+      if (onError) callHook(onError, error)
       // biome-ignore lint/suspicious/noConsole: a lost error would hide why the service retries
       else console.error(error)
       return refuse(500, 'internal error')

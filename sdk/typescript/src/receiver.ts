@@ -39,7 +39,10 @@ export type ReceiverOptions<Transaction> = VerifyOptions & {
   secrets: string | readonly string[]
   store: EventStore<Transaction>
   on: EventHandlers<Transaction>
-  /** Gets the error of a handler or a store; the service retries the event (default: console.error). */
+  /**
+   * Gets the error of a handler or a store; its own failure is ignored. The service retries the event
+   * (default: console.error).
+   */
   onError?: ((error: unknown) => void) | undefined
 }
 
@@ -67,7 +70,7 @@ const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
     try {
       return await apply(await read(), headers)
     } catch (error) {
-      if (options.onError) callHook(() => options.onError?.(error))
+      if (options.onError) callHook(options.onError, error)
       // biome-ignore lint/suspicious/noConsole: a lost error would hide why the service retries
       else console.error(error)
       return 500

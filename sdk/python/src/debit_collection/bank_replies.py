@@ -24,7 +24,7 @@ _MEMBERS: dict[Kind, dict[str, tuple[str, ...]]] = {
 
 
 def complete_reply(kind: Kind, request: Mapping[str, Any], result: Result) -> dict[str, Any]:
-    """Returns a complete reply, with an amount of `amounts.py` as text.
+    """Returns a complete reply. A `fee` that is a Decimal or Pesewas becomes text.
 
     Raises ValueError for a result that the service would refuse, TypeError for one that is not JSON.
     """

@@ -69,7 +69,7 @@ class BankServer:
         """Returns status and body. `target` is the path as sent; names of headers are in lower case."""
         try:
             status, reply = self._respond(method, target, headers, body, loop)
-            return status, json.dumps(reply).encode()
+            return status, json.dumps(reply, allow_nan=False).encode()
         except _Refused as refused:
             status, error = refused.status, str(refused)
         except Exception:
@@ -202,9 +202,9 @@ def bank_server(
     `on_submission` returns a status `accepted` with `bank_reference`, or `rejected` with `code` and
     `message`; `on_payout` and `on_refund` return `paid`, `underway` or `rejected`. Each runs once per uuid,
     but the default store forgets that when the process ends. `on_query` returns the present outcome of
-    an accepted or underway request, with its `fee` as an amount of `amounts.py`, or None for the stored
-    reply. `on_account` returns the account of a
-    phone number as `account_number`, `name` and `active`, or None.
+    an accepted or underway request, with its `fee` as text, Decimal or Pesewas, or None for the stored
+    reply. `on_account` returns the account of a phone number as `account_number`, `name` and `active`,
+    or None.
     """
     handlers: dict[Kind, Callable[[Any], Any]] = {
         "submission": on_submission,

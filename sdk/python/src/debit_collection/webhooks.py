@@ -169,12 +169,9 @@ def _ignore(*_: object) -> None:
     """Handles an event without a handler."""
 
 
-def _synchronous_receiver(
-    secrets: str | Iterable[str], store: Store, on: Handlers, require_standard: bool
-) -> Receiver:
+def _refuse_async(store: Store) -> None:
     if inspect.iscoroutinefunction(store.apply):
         raise TypeError("an async store needs an async framework")
-    return Receiver(secrets, store, on, require_standard)
 
 
 def fastapi(
@@ -203,7 +200,8 @@ def flask(
     """Returns a view for Flask: `app.post("/webhooks")(webhooks.flask(...))`."""
     from flask import request
 
-    receiver = _synchronous_receiver(secrets, store, on, require_standard)
+    _refuse_async(store)
+    receiver = Receiver(secrets, store, on, require_standard)
 
     def receive_webhook() -> tuple[str, int]:
         if (request.content_length or 0) > BODY_MAX:
@@ -219,7 +217,8 @@ def django(
     """Returns a view for Django, exempt from CSRF: `path("webhooks", webhooks.django(...))`."""
     from django.http import HttpRequest, HttpResponse
 
-    receiver = _synchronous_receiver(secrets, store, on, require_standard)
+    _refuse_async(store)
+    receiver = Receiver(secrets, store, on, require_standard)
 
     def receive_webhook(request: HttpRequest) -> HttpResponse:
         if request.method != "POST":
