@@ -27,12 +27,12 @@ let searches = 0
 const find = async (text: string): Promise<void> => {
   searches += 1
   const own = searches
-  const named = { 'partner-reference': text, limit: '1' }
+  const byPartner = { 'partner-reference': text, limit: '1' }
   const [providers, banks, debits] = await Promise.all([
     mayUse('provider') ? operate('provider', 'list', {}) : [],
     mayUse('bank') ? operate('bank', 'list', {}) : [],
     // A provider's reference can look like anything; the service refuses a text that cannot be one.
-    mayUse('debit') ? operate('debit', 'list', named).catch(() => []) : [],
+    mayUse('debit') ? operate('debit', 'list', byPartner).catch(() => []) : [],
   ])
   const link = debits.length > 0 ? partnerLink(text) : searchLink(text, { providers, banks })
   // A slow search must not replace a later one.
@@ -94,7 +94,7 @@ const Links = ({ current }: { current: ScreenRow | undefined }) =>
     )
   })
 
-const OPERATOR_RULE = 'a name has at most 40 letters, digits, dots, underscores or hyphens.'
+const OPERATOR_RULE = 'it must have at most 40 letters, digits, dots, underscores or hyphens.'
 
 /** In a sandbox one person can act as two operators, to approve calls. */
 const Operator = () =>
@@ -109,7 +109,7 @@ const Operator = () =>
           const { value, validity } = currentTarget
           if (!validity.valid) {
             currentTarget.value = actingAs.value
-            return showFailure(new Error(`“${value}” is no operator: ${OPERATOR_RULE}`))
+            return showFailure(new Error(`“${value}” is not a valid name: ${OPERATOR_RULE}`))
           }
           actingAs.value = value
           sessionStorage.setItem('operator', value)

@@ -43,7 +43,7 @@ test('a reversal waits for a second operator, who sees amount and parties', asyn
   const operator = page.getByLabel('Act as operator')
   await operator.fill('Kofi A')
   await operator.press('Enter')
-  await page.getByText('“Kofi A” is no operator').waitFor()
+  await page.getByText('“Kofi A” is not a valid name: it must have').waitFor()
   expect(await operator.inputValue()).toBe('')
   await operator.fill('kofi')
   await operator.press('Enter')

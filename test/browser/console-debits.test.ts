@@ -86,7 +86,10 @@ test('the search finds a debit by reference, uuid, phone, and references of prov
     await search(own)
     await page.getByRole('button', { name: `Partner reference: ${own}` }).waitFor()
     await rowsOf(page, 'Debits').filter({ hasText: debit.reference }).waitFor()
+    await page.getByRole('link', { name: `Search for “${own}” by its form` }).waitFor()
   }
+  await page.getByRole('link', { name: 'Search for “gcb” by its form' }).click()
+  await page.getByRole('heading', { name: 'GCB' }).first().waitFor()
   await search(bank_reference)
   await page.getByRole('link', { name: 'Search the banks’ references' }).click()
   await rowsOf(page, 'Debits').filter({ hasText: reference }).waitFor()

@@ -12,6 +12,8 @@ import { named } from '../parts/table.tsx'
 import { dayText, Noted, Status, words } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
+import { partnerLink, searchLink } from '../search.ts'
+import { useOperator } from '../use-operator.ts'
 
 const DAYS_SHOWN_FROM = 86_400 * 2
 const BARS_PER_LABEL = 6
@@ -126,8 +128,28 @@ const nothingFound = (): EmptyText => {
   return [`No debit has the ${partner ? 'provider’s reference' : 'uuid'} ${text}`, link]
 }
 
+/** Links to the search by the form of a provider's reference, such as a phone number or a bank. */
+const OtherMeaning = () => {
+  const { 'partner-reference': text } = place.value.filters
+  const { data: providers = [] } = useOperator('provider', 'list', text ? {} : undefined)
+  const { data: banks = [] } = useOperator('bank', 'list', text ? {} : undefined)
+  const link = text && searchLink(text, { providers, banks })
+  if (!link || link === partnerLink(text)) return null
+  return (
+    <>
+      {' '}
+      · <a href={link}>Search for “{text}” by its form</a>
+    </>
+  )
+}
+
 export const DebitsScreen = listScreen({
-  about: () => 'Newest first, updated as they change. Times are UTC.',
+  about: () => (
+    <>
+      Newest first, updated as they change. Times are UTC.
+      <OtherMeaning />
+    </>
+  ),
   noun: 'debit',
   entities: ['debit'],
   actions: () => isSandbox() && <Charge />,
