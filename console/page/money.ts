@@ -1,7 +1,7 @@
 import type { DebitSummary } from '../../shared/views/operator/debit.ts'
 
-/** Whom the money of a debit or a batch moves to; `none`: a call about it moves no money. */
-export type Money = 'to provider' | 'to customer' | 'payout' | 'none'
+/** The receiver of the money of a debit or a batch; `none`: the call moves no money. */
+export type Money = 'to provider' | 'to customer' | 'taken back' | 'payout' | 'none'
 
 /** Options of a call, of which some change what it does to money. */
 type MoneyOptions = Partial<Record<string, string>>
@@ -9,7 +9,7 @@ type MoneyOptions = Partial<Record<string, string>>
 const calls: Record<string, (options: MoneyOptions) => Money> = {
   'debit complete': () => 'to provider',
   'debit fail': () => 'none',
-  'debit reverse': ({ refund }) => (refund === 'none' ? 'none' : 'to customer'),
+  'debit reverse': ({ refund }) => (refund === 'none' ? 'taken back' : 'to customer'),
   'exception refund': () => 'to customer',
   'settlement complete': () => 'payout',
   'settlement process': () => 'payout',

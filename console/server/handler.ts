@@ -102,8 +102,8 @@ const stream = (live: Live, response: ServerResponse): void => {
 }
 
 /**
- * Reports whether no page of another origin makes a request, also one at another port of this machine.
- * Browsers send no Origin with some reads.
+ * Reports whether a request comes from the console's page or from no page. A page at another port of this
+ * machine has another origin. Browsers send no Origin with some reads.
  */
 const isOwn = ({ origin, ...headers }: IncomingHttpHeaders, host: string): boolean =>
   (origin === undefined || origin === `http://${host}`) &&

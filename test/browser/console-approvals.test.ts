@@ -3,7 +3,7 @@ import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { call, rowsOf, submit, useConsole } from './console.ts'
+import { call, reloadWith, rowsOf, submit, useConsole } from './console.ts'
 
 /** The console's approvals, in Chromium. */
 
@@ -95,20 +95,26 @@ test('the refund of a late completion is granted with its bank as the payer', as
 })
 
 /** Opens the dialog that grants the only pending request with a text. */
-const openGrant = async (text: string) => {
+const openGrant = async (text: string, settings?: object) => {
   const page = await openScreen('approvals?status=pending')
+  if (settings) await reloadWith(page, settings)
   const row = rowsOf(page, 'Requests').filter({ hasText: text })
   await row.getByRole('button', { name: 'Grant' }).click()
   return page.getByRole('dialog')
 }
 
-test('a payout is granted with its greatest amount or the recorded one, and with its account', async () => {
+/** Returns the batch of all completed debits of a provider. */
+const settleDebitsOf = async (provider: string): Promise<Shown> => {
+  const date = dayAfter(dayOf(service.sandbox().control.clock.now()))
+  await service.call('settlement', 'run', { date, provider })
+  return (await service.call('settlement', 'list', { provider }))[0]
+}
+
+test('the dialog that grants a payout shows its greatest amount or the recorded one, and its account', async () => {
   const credential = 'sk_sandbox_other'
   const settle = async (count: number): Promise<Shown> => {
     for (let n = 0; n < count; n += 1) await service.chargeCompleted({}, credential)
-    const date = dayAfter(dayOf(service.sandbox().control.clock.now()))
-    await service.call('settlement', 'run', { date, provider: 'other' })
-    return (await service.call('settlement', 'list', { provider: 'other' }))[0]
+    return settleDebitsOf('other')
   }
   const { lines } = await service.call('settlement', 'report', { batch: (await settle(1)).id })
   const reversal = { reference: lines[0].reference, reason: 'Dispute' }
@@ -130,12 +136,27 @@ test('a payout is granted with its greatest amount or the recorded one, and with
   for (const text of ['X1', 'By hand']) await byHand.getByText(text, { exact: true }).waitFor()
 })
 
+test('an approver who may not read the batch sees all options of the recorded payout', async () => {
+  await completed()
+  const { id, net } = await settleDebitsOf('demo')
+  const recorded = { batch: id, amount: net, 'bank-reference': 'X2', reason: 'By hand' }
+  await service.call('settlement', 'complete', recorded, 'local:ama')
+  const dialog = await openGrant(id, { nouns: ['approval'] })
+  await dialog.getByText(`amount: ${net}`).waitFor()
+  await dialog.getByText('bank-reference: X2').waitFor()
+})
+
 test.each([
-  ['reverse', { refund: 'none' }, 'Never debited'],
-  ['fail', { 'bank-reference': 'GCB-77' }, 'GCB-77'],
+  [
+    'reverse',
+    { refund: 'none' },
+    'The customer gets no refund. The next batch takes',
+    'Never debited',
+  ],
+  ['fail', { 'bank-reference': 'GCB-77' }, 'No money moves.', 'GCB-77'],
 ] as const)(
-  'the call debit %s with %o is granted as a call that moves no money',
-  async (verb, more, text) => {
+  'the dialog that grants debit %s with %o says what happens to the money',
+  async (verb, more, terms, text) => {
     const { reference } =
       verb === 'fail'
         ? await service.chargeUntil('processing', { phone_number: SILENT })
@@ -143,9 +164,9 @@ test.each([
     const options = { reference, reason: 'Never debited', ...more }
     await service.call('debit', verb, options, 'local:ama')
     const dialog = await openGrant(reference)
-    await dialog.getByText('No money moves.').waitFor()
+    await dialog.getByText(terms).waitFor()
     await dialog.getByText(text, { exact: true }).waitFor()
-    expect(await dialog.getByText('GHS').count()).toBe(0)
+    expect(await dialog.getByText(/\d GHS/).count()).toBe(0)
   },
 )
 

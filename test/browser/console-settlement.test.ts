@@ -5,7 +5,7 @@ import { DAY_MS, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { call, rowsOf, submit, useConsole } from './console.ts'
+import { call, changeReply, fill, rowsOf, submit, useConsole } from './console.ts'
 
 /** The console's batches, payouts and ledger, in Chromium. */
 
@@ -27,6 +27,8 @@ const downloadFrom = async (page: Page, button: string) => {
   ])
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') }
 }
+
+const SENT = 'demo: the account of the sent payout'
 
 let references: string[] = []
 
@@ -93,6 +95,33 @@ test('the screen shows why a payout failed; a retry asks for a confirmation', as
   await call(page, 'Record payout', { 'Bank reference': 'PAID-1', Reason: 'Telephone' })
   await page.getByText('PAID-1', { exact: true }).waitFor()
 })
+
+test.each([
+  ['process', { status: 'pending', net: null }, 'The batch is being built'],
+  ['process', { status: 'pending', net: '-49.25' }, 'No money moves.'],
+  ['complete', { status: 'completed' }, 'No money moves.'],
+  ['process', { status: 'processing', paid: '40.00' }, '40.00 GHS', SENT],
+  ['complete', { status: 'failed', paid: '40.00' }, '40.00 GHS', SENT],
+  ['retry', { status: 'failed', paid: '40.00' }, '197.00 GHS', 'demo: Demo Payments Ltd, GCB'],
+])(
+  'the dialog of settlement %s for a batch with %o says what is paid, and to whom',
+  async (...row) => {
+    const [verb, members, ...texts] = row
+    const [{ id }] = await service.call('settlement', 'list', { status: 'completed' })
+    const page = await openScreen(`calls?find=settlement+${verb}`)
+    await changeReply(
+      page,
+      '/console/operator',
+      { net: '197.00', ...members },
+      '"settlement","verb":"show"',
+    )
+    await rowsOf(page, 'Calls').getByRole('button', { name: 'Call' }).click()
+    await fill(page, { Batch: id })
+    const dialog = page.getByRole('dialog')
+    for (const text of texts) await dialog.getByText(text).waitFor()
+    if (texts.length === 1) expect(await dialog.getByText(/\d GHS/).count()).toBe(0)
+  },
+)
 
 test('a day says when its sums are of a part of its batches', async () => {
   const partial = 'The figures are of the batches below; the day may have more.'

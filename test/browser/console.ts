@@ -19,6 +19,21 @@ export const useConsole = (service: Service) => {
 export const rowsOf = (page: Page, table: string | RegExp) =>
   page.getByRole('table', { name: table, exact: true }).locator('tbody').getByRole('row')
 
+/** Reloads a page whose console has other settings. */
+export const reloadWith = async (page: Page, settings: object): Promise<void> => {
+  await changeReply(page, '/console/settings', settings)
+  await page.reload()
+}
+
+/** Changes members of the replies of a path to requests whose body has a text. */
+export const changeReply = (page: Page, path: string, members: object, text = '') =>
+  page.route(`**${path}`, async (route) => {
+    if (!(route.request().postData() ?? '').includes(text)) return route.continue()
+    const response = await route.fetch()
+    const { data, ...reply } = await response.json()
+    await route.fulfill({ response, json: { ...reply, data: { ...data, ...members } } })
+  })
+
 type Fields = Record<string, string>
 
 /** Fills the fields of the open dialog by their labels; a choice gets its value or its label. */

@@ -34,12 +34,12 @@ test('a run of one provider or of an earlier day is confirmed with what it pays'
 
 test.each([
   ['debit', 'reverse', {}, 'to customer'],
-  ['debit', 'reverse', { refund: 'none' }, 'none'],
+  ['debit', 'reverse', { refund: 'none' }, 'taken back'],
   ['debit', 'fail', {}, 'none'],
   ['debit', 'complete', {}, 'to provider'],
   ['settlement', 'complete', { amount: '49.25' }, 'payout'],
   ['provider', 'update', {}, undefined],
-] as const)('the call %s %s with %o moves money: %s', (noun, verb, options, money) => {
+] as const)('the terms of the call %s %s with %o are %s', (noun, verb, options, money) => {
   expect(moneyOf(noun, verb, options)).toBe(money)
 })
 

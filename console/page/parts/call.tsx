@@ -72,8 +72,8 @@ const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
   'debit reverse': {
     ...danger,
     done: (_, options) => {
-      const isRefunded = moneyOf('debit', 'reverse', options) !== 'none'
-      return `The debit is reversed. ${isRefunded ? 'Its refund follows.' : 'No money moves.'}`
+      const isRefunded = moneyOf('debit', 'reverse', options) === 'to customer'
+      return `The debit is reversed. ${isRefunded ? 'Its refund follows.' : 'The customer gets no refund.'}`
     },
   },
   'delivery recover': {

@@ -1,6 +1,7 @@
 import type { NounName } from '../../../shared/operator/results.ts'
 import type { BatchResult } from '../../../shared/views/batch.ts'
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
+import { isAboveZero } from '../amounts.ts'
 import { type CallOptions, mayUse, operate } from '../client.ts'
 import { moneyOf, refundPayer } from '../money.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
@@ -48,10 +49,15 @@ type PayoutProps = { id: string; isRecorded: boolean; options: Partial<CallOptio
 const Payout = ({ id, isRecorded, options: { amount, bank } }: PayoutProps) => (
   <Data of={useLoaded(['payout', id], () => readPayout(id))}>
     {({ batch: { provider, status, net, paid }, payee, isReduced }) => {
-      const sent = isRecorded || status === 'processing' ? paid : null
-      const next = isReduced ? `at most ${net}` : String(net)
+      if (net === null) return <p>The batch is being built: it has no payout yet.</p>
+      if (status === 'completed' || !isAboveZero(net)) return <p>No money moves.</p>
+      const isSent = status === 'processing' || (isRecorded && status === 'failed')
+      const sent = isSent ? paid : null
+      const next = isReduced ? `at most ${net}` : net
       const isAtOther = bank && bank !== payee?.settlement_account?.bank
-      const account = isAtOther ? bank : accountText(payee)
+      const current = isAtOther ? bank : accountText(payee)
+      // No view has the account of a sent payout, and the provider may have another one by now.
+      const account = isSent ? bank || 'the account of the sent payout' : current
       return (
         <Payment
           amount={amount ?? sent ?? next}
@@ -67,10 +73,17 @@ const isWhole = (id: string | undefined): id is string => /^\w+-\d{8}-\w{6}$/.te
 
 type MoneyTermsProps = { noun: string; verb: string; options: Partial<CallOptions> }
 
-/** What a call does to money, in its dialog and in that of its approval. */
+/** The effect of a call on money, in its dialog and in that of its approval. */
 export const MoneyTerms = ({ noun, verb, options }: MoneyTermsProps) => {
   const money = moneyOf(noun, verb, options)
   if (money === 'none') return <p>No money moves.</p>
+  if (money === 'taken back') {
+    return (
+      <p>
+        The customer gets no refund. The next batch takes a settled debit back from the provider.
+      </p>
+    )
+  }
   const id = money === 'payout' ? options.batch : options.reference
   const shown: NounName = money === 'payout' ? 'settlement' : 'debit'
   if (!money || !isWhole(id) || !mayUse(shown)) return null

@@ -153,9 +153,9 @@ export const Modal = ({ onClose, isKept = false, kind, children, ...heading }: M
       ref={element}
       class={kind}
       aria-labelledby={id}
-      // Chromium closes it at a second Escape although the event “cancel” is prevented.
+      // Chromium closes it at a second Escape although “cancel” is prevented; others do not know `closedby`.
       closedby={isKept ? 'none' : 'closerequest'}
-      onKeyDown={(event) => isKept && event.key === 'Escape' && event.preventDefault()}
+      onCancel={(event) => isKept && event.preventDefault()}
       onClose={onClose}
     >
       <div class="fields">

@@ -55,10 +55,11 @@ const Settings = ({ option, noun, verb, target, options }: ApprovalResult & { op
   return <Facts of={Object.fromEntries(shown)} />
 }
 
-/** What the requested call does to money, or the settings before and after it. */
+/** The effect of the requested call on money, or the settings before and after it. */
 const Terms = (approval: ApprovalResult) => {
   const { noun, verb, options, scope } = approval
-  if (!scope && moneyOf(noun, verb, options)) {
+  const reads: NounName = noun === 'settlement' ? noun : 'debit'
+  if (!scope && moneyOf(noun, verb, options) && mayUse(reads)) {
     return (
       <>
         <MoneyTerms {...{ noun, verb, options }} />

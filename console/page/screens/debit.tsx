@@ -43,7 +43,7 @@ const DebitActions = ({ reference, status, bank, uuid }: DebitResult) => {
   const token = tokenOf('bank', bank)
   const report = (outcome: string, error_message: string | undefined): Promise<unknown> => {
     const path = `/api/v1/banks/debit-transactions/${uuid}/update`
-    const bank_reference = `${bank}-${uuid.slice(0, 8).toUpperCase()}`
+    const bank_reference = `${bank}-${uuid.slice(-12).toUpperCase()}`
     return exchange('POST', path, { status: outcome, bank_reference, error_message }, token)
   }
   return (offers ? outcomes : []).map(({ status: outcome, verb, fields }) => {
