@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { HOUR_MS } from '../../shared/domain/time.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { put, remove } from '../../shared/store/table.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
@@ -84,20 +85,30 @@ describe('customer accesses', () => {
     },
   )
 
-  test('the reads of an hour have one record for each verb and operator, listed in pages', async () => {
-    await remove(keys.hashKey).catch(() => false)
-    const { reference } = debit
-    for (const by of [actor, actor, 'local:kofi']) await call('debit', 'show', { reference }, by)
-    for (let n = 0; n < 2; n += 1) await call('delivery', 'list', { reference }, actor)
-    const options = { phone: SILENT, limit: '2' }
-    const page: Shown = await service.operate('customer', 'accesses', options)
-    expect(page.result).toMatchObject([
-      { by: actor, noun: 'delivery' },
-      { by: 'local:kofi', noun: 'debit' },
-    ])
-    const older = { ...options, cursor: page.next_cursor }
-    expect(await call('customer', 'accesses', older)).toMatchObject([{ by: actor, noun: 'debit' }])
-  })
+  testInProcess(
+    'the reads of an hour have one record for each verb and operator, listed in pages',
+    async () => {
+      const { clock } = service.sandbox().control
+      await clock.moveTo(new Date(Math.ceil(clock.now().getTime() / HOUR_MS) * HOUR_MS))
+      await remove(keys.hashKey).catch(() => false)
+      const { reference } = debit
+      for (const by of [actor, actor]) await call('debit', 'show', { reference }, by)
+      await service.pass(1)
+      await call('debit', 'show', { reference }, 'local:kofi')
+      await service.pass(1)
+      for (let n = 0; n < 2; n += 1) await call('delivery', 'list', { reference }, actor)
+      const options = { phone: SILENT, limit: '2' }
+      const page: Shown = await service.operate('customer', 'accesses', options)
+      expect(page.result).toMatchObject([
+        { by: actor, noun: 'delivery' },
+        { by: 'local:kofi', noun: 'debit' },
+      ])
+      const older = { ...options, cursor: page.next_cursor }
+      expect(await call('customer', 'accesses', older)).toMatchObject([
+        { by: actor, noun: 'debit' },
+      ])
+    },
+  )
 
   test('a read without data of customers is not recorded', async () => {
     await remove(keys.hashKey).catch(() => false)

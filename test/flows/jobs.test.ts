@@ -192,7 +192,7 @@ const races: [string, Race][] = [
   ['failure of a reversed debit', REVERSED],
 ]
 
-/** What the bank adds to its reply, and what the report of the exception has of it. */
+/** The fields that the bank adds to its reply, and those that the report of the exception has. */
 const [FEE, message] = [{ fee: '1.50' }, 'Too little money']
 const details = {
   completed: { reply: FEE, report: FEE },
@@ -237,7 +237,7 @@ describe.each(queries)('a query of %s', (_, start, write) => {
   )
 })
 
-test('a completion of a debit that failed before its submission is repeated is refunded', async () => {
+test('a completion that a repeated submission finds for a failed debit is refunded', async () => {
   const late = { write: writePending, isEarlier: true }
   const reference = await overtake(LATE, resubmit('submit-to-bank'), late)
   await expectException(reference)

@@ -182,15 +182,15 @@ const waitingBatch = async (id: string) => {
   const batch: BatchId = (await provider.run(dayAfter(today, -3))).built[0].id
   vi.stubEnv('PAYOUTS_WAIT_FOR_FUNDING', 'true')
   const status = async () => (await provider.batch('show', batch)).status
-  return { batch, status, left: await findFunds() }
+  return { batch, status, remaining: await findFunds() }
 }
 
 testInProcess(
-  'a payout that waits for funding starts when a correction covers it, also a repeated one',
+  'a payout that waits for funding starts when a correction, or its repeat after a crash, covers it',
   async () => {
     // Before payouts wait: a message of this call could pay after the correction.
     await service.call('funding', 'record', fund('R-TYPED', { amount: '886.50' }))
-    const { batch, status, left } = await waitingBatch('corrected')
+    const { batch, status, remaining } = await waitingBatch('corrected')
     expect(await status()).toBe('pending')
     const correction = { reference: 'R-TYPED', amount: '8865.00', reason: 'Typing error' }
     const correct = () => service.call('funding', 'correct', correction)
@@ -206,13 +206,13 @@ testInProcess(
     expect(await status()).toBe('pending')
     await correct()
     await eventually(async () => expect(await status()).toBe('completed'))
-    expect(await findFunds()).toBe(left - 886_50)
+    expect(await findFunds()).toBe(remaining - 886_50)
   },
 )
 
 testInProcess('a payout that waits for funding starts when a remittance covers it', async () => {
-  const { batch, status, left } = await waitingBatch('waiting')
-  expect(left).toBeLessThan(8_865_00)
+  const { batch, status, remaining } = await waitingBatch('waiting')
+  expect(remaining).toBeLessThan(8_865_00)
   expect(await service.refusal('settlement', 'process', { batch })).toMatch(
     /^the batch needs 8865\.00, and -?[0-9]+\.[0-9]{2} of the remitted cash is available$/,
   )
@@ -220,7 +220,7 @@ testInProcess('a payout that waits for funding starts when a remittance covers i
   expect(await status()).toBe('pending')
   await service.call('funding', 'record', fund('R-COVERS', { amount: '8865.00' }))
   await eventually(async () => expect(await status()).toBe('completed'))
-  expect(await findFunds()).toBe(left)
+  expect(await findFunds()).toBe(remaining)
 })
 
 test('`reconcile-day` finds no difference, and stores the balances of a past day', async () => {

@@ -260,12 +260,12 @@ describe('a debit with more reports than a transaction has room for', () => {
   }
   /** Returns a worker that crashes before its last transaction. */
   const crashing = (ids: number): Runtime => {
-    let left = ids
+    let remaining = ids
     return {
       ...real,
       newId: () => {
-        if (left === 0) throw new Error('The worker crashed')
-        left -= 1
+        if (remaining === 0) throw new Error('The worker crashed')
+        remaining -= 1
         return real.newId()
       },
     }
