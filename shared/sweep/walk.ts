@@ -13,7 +13,7 @@ import { UNREADABLE_SECONDS } from './overdue.ts'
 import { type CheckedDebit, logFault } from './repair.ts'
 
 const PAGE_SIZE = 100
-/** Most created debits have ended, and are read before. */
+/** Debits that ended in the same span were read before and are skipped. */
 const CREATED_PAGE = 500
 const READS_AT_ONCE = 10
 

@@ -208,14 +208,14 @@ test('a sweep that was down for half an hour catches up, though its feed is long
   }
   // Each debit, event and page stands for a hundred, of 1,000 debits a second.
   const debits = Array.from({ length: 1_000 }, (_, n) =>
-    completedDebit(provider, inSeconds(n / 10 - 1_800), 2),
+    completedDebit(provider, inSeconds(n / 10 - 1_800), 20),
   )
   const events = debits.flatMap((debit) => eventsOf([debit]))
-  for (let n = 0; n < events.length; n += 30) insertPage(n / 40 - 1_797, events.slice(n, n + 30))
+  for (let n = 0; n < events.length; n += 30) insertPage(n / 40 - 1_779, events.slice(n, n + 30))
   const fill = (from: number, to: number) => {
     for (let at = from; at < to; at += 0.75) insertPage(at, ['DCS-20261122-ZZZZ10#0'])
   }
-  fill(-1_690, 0)
+  fill(-1_670, 0)
   let ms = 0
   const restore = aroundTableCalls(async (name, next) => {
     const reply = (await next()) as { Items?: Item[] }

@@ -31,21 +31,22 @@ const readPages = async (query: db.QueryInput, missing: Missing): Promise<FeedPa
   return pages
 }
 
-/** Returns the times of the first and the last missing event that older pages than this one can have. */
-const spanBefore = (page: FeedPage, missing: Missing) => {
+/** Returns the times of the first and the last event, since a time, that older pages than this one can have. */
+const spanBefore = (page: FeedPage, missing: Missing, since = 0) => {
   const span = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY }
   for (const { at } of missing.values()) {
-    if (at.getTime() - CLOCKS_MS > timeOf(page)) continue
-    span.first = Math.min(span.first, at.getTime())
-    span.last = Math.max(span.last, at.getTime())
+    const time = at.getTime()
+    if (time < since || time - CLOCKS_MS > timeOf(page)) continue
+    span.first = Math.min(span.first, time)
+    span.last = Math.max(span.last, time)
   }
   return span
 }
 
 /**
  * Returns the events that a feed does not have. Reads from the newest page to older ones until it has
- * found all. If the others are far back, continues at the page of their time and reads to newer ones:
- * an event that was repaired is in a later page.
+ * found all. If the others are far back, reads the pages near their times. While there is time, it then
+ * reads all pages since the first missing event: an event that was repaired is in a later page.
  * @throws Error if the time is up before the pages near all events are read
  */
 export const missingInFeed = async <E extends FeedEntry & { at: Date }>(
@@ -65,7 +66,10 @@ export const missingInFeed = async <E extends FeedEntry & { at: Date }>(
     end = pages.at(-1)
     if (!end || pages.length < Limit || timeOf(end) < oldest - CLOCKS_MS) break
     if (Limit >= CALL_FEW && spanBefore(end, missing).last < timeOf(end) - NEAR_MS) {
-      await searchBefore(end, provider, missing, timeIsUp)
+      const search = { end, provider, missing, timeIsUp }
+      if (!(await searchBefore(search, NEAR_MS))) throw tooLong(provider)
+      // Without an end, a long feed would keep lost events from a repair. A repeated event is tolerated.
+      await searchBefore(search, Number.POSITIVE_INFINITY)
       break
     }
     if (timeIsUp()) throw tooLong(provider)
@@ -73,29 +77,32 @@ export const missingInFeed = async <E extends FeedEntry & { at: Date }>(
   return [...missing.values()]
 }
 
-/** Reads the pages before one, from the time of the first missing event until all are found. */
+type Search = { end: FeedPage; provider: ProviderId; missing: Missing; timeIsUp: () => boolean }
+
+/**
+ * Reads the pages before one, up to some milliseconds after the time of each missing event.
+ * @returns false if the time is up before
+ */
 const searchBefore = async (
-  end: FeedPage,
-  provider: ProviderId,
-  missing: Missing,
-  timeIsUp: () => boolean,
-): Promise<void> => {
-  const span = spanBefore(end, missing)
-  if (span.first > span.last) return
-  let first = await firstPageSince(span.first - CLOCKS_MS, provider, end.page)
-  for (let Limit = CALL_FEW; first < end.page; Limit = nextLimit(Limit)) {
-    const pages = await readPages(
-      { ...pagesBetween(provider, first, end.page - 1), Limit },
-      missing,
-    )
-    const last = pages.at(-1)
-    if (!last || spanBefore(end, missing).last < span.first) return
-    if (timeIsUp()) {
-      // A repeated event is tolerated. Otherwise a long feed would keep lost events from a repair.
-      if (timeOf(last) > span.last + NEAR_MS) return
-      throw tooLong(provider)
+  { end, provider, missing, timeIsUp }: Search,
+  nearMs: number,
+): Promise<boolean> => {
+  let first = 0
+  let reached = Number.NEGATIVE_INFINITY
+  for (let Limit = CALL_FEW; ; Limit = nextLimit(Limit)) {
+    const next = spanBefore(end, missing, reached - nearMs).first
+    if (next === Number.POSITIVE_INFINITY) return true
+    if (timeIsUp()) return false
+    // The pages in between have none.
+    if (reached < next - NEAR_MS) {
+      first = Math.max(first, await firstPageSince(next - CLOCKS_MS, provider, end.page))
     }
+    if (first >= end.page) return true
+    const query = { ...pagesBetween(provider, first, end.page - 1), Limit }
+    const last = (await readPages(query, missing)).at(-1)
+    if (!last) return true
     first = last.page + 1
+    reached = timeOf(last)
   }
 }
 

@@ -132,8 +132,11 @@ describe('the search of events of an hour ago', () => {
   }
   const present = [100, 250, 400].map(at)
 
-  test('the pages between their time and the newest ones are not read', async () => {
-    const { missing, pages } = await search(present)
+  test.each([
+    ['their time and the newest ones', present],
+    ['their times', [100, 3_000].map(at)],
+  ])('the pages between %s are not read', async (_, events) => {
+    const { missing, pages } = await search(events)
     expect(missing).toEqual([])
     expect(pages).toBeLessThan(600)
   })
@@ -144,6 +147,8 @@ describe('the search of events of an hour ago', () => {
 
   test('an event that is not near its time is missing if the time is up', async () => {
     expect((await search([...present, late], 9)).missing).toEqual([late])
+    // Also if one of the others is far from it.
+    expect((await search([...present, late, lost, at(3_100)], 9)).missing).toEqual([late, lost])
     await expect(search([...present, late], 5)).rejects.toThrow('too long for the time of a run')
   })
 })
