@@ -134,14 +134,15 @@ try {
       onRefused: showLine,
     })
     showProgress('')
-    const { result, next_cursor, differs } = 'error' in reply ? fail(reply.error) : reply
-    process.exitCode = differs ? 1 : 0
+    const { result, next_cursor, differs, fault } = 'error' in reply ? fail(reply.error) : reply
+    process.exitCode = differs || fault ? 1 : 0
     if (isDownload(result)) await printFile(result.download)
     else if (textOf(result) !== shown) {
       // Replaces the last table.
       if (watch && isTable) process.stdout.write('\u001b[2J\u001b[H')
       shown = textOf(result)
       process.stdout.write(shown)
+      if (fault) showLine(fault)
       if (next_cursor && !watch) process.stderr.write(`${next_cursor}\n`)
     }
   } while (watch)

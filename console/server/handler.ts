@@ -127,6 +127,7 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
     try {
       const result = await call()
       if ('error' in result) return refuse(response, 422, result.error)
+      if (result.fault) return refuse(response, 502, result.fault)
       reply(response, 200, { data: result.result, next_cursor: result.next_cursor })
     } catch (error) {
       refuse(response, 502, (error as Error).message)

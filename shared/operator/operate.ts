@@ -100,11 +100,17 @@ const finish: LongVerb = async (call, operate, { onProgress }) => {
   }
 }
 
-/** Repeats the call until it has reached the end of the day. */
+/** Repeats the call until it has reached the end of the day. After a fault, returns what was done until then. */
 const repairDay: LongVerb = async (call, operate, { onProgress }) => {
   let whole: ResultOf<'debit', 'repair'> | undefined
   for (let { options } = call; ; ) {
-    const reply = await operate({ ...call, options })
+    const reply = await operate({ ...call, options }).catch((error: Error) => {
+      if (!whole) throw error
+      return { error: error.message }
+    })
+    if (whole && 'error' in reply) {
+      return { result: whole, next_cursor: options.cursor, fault: reply.error }
+    }
     const part = resultIn<ResultOf<'debit', 'repair'>>(reply)
     whole = {
       ...part,
@@ -112,9 +118,10 @@ const repairDay: LongVerb = async (call, operate, { onProgress }) => {
       repaired: [...(whole?.repaired ?? []), ...part.repaired],
       unreadable: [...(whole?.unreadable ?? []), ...part.unreadable],
     }
-    if (!('next_cursor' in reply && reply.next_cursor)) return { result: whole }
+    const cursor = 'next_cursor' in reply ? reply.next_cursor : undefined
+    if (!cursor) return { result: whole }
     onProgress?.(whole.looked_at)
-    options = { ...options, cursor: reply.next_cursor }
+    options = { ...options, cursor }
   }
 }
 

@@ -154,15 +154,14 @@ export const limit = v.optional(
   String(LIMIT.default),
 )
 
+export const cursor = (meaning: string) =>
+  optional('CURSOR', meaning, cursorAt(/^[0-9][0-9A-Za-z_#:.-]{9,67}$/))
+
 /** The options of a list in the order of time. */
 export const page = {
   from: v.optional(day('first UTC day')),
   to: v.optional(day('last UTC day')),
-  cursor: optional(
-    'CURSOR',
-    'continues the list of an earlier call',
-    cursorAt(/^[0-9][0-9A-Za-z_#:.-]{9,67}$/),
-  ),
+  cursor: cursor('continues the list of an earlier call'),
   limit,
 }
 

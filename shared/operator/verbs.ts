@@ -19,6 +19,8 @@ export type OperatorReply =
       next_cursor?: string | undefined
       /** The result reports a difference: the command prints it and exits 1. */
       differs?: true | undefined
+      /** The reason that the call ended early: the command also prints the result, and exits 1. */
+      fault?: string | undefined
     }
   | { error: string }
 

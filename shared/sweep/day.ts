@@ -1,7 +1,7 @@
 import { isOpen } from '../domain/debits/lifecycle.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Day, dayAfter, secondsAfter, startOf } from '../domain/time.ts'
-import { logUnreadable } from '../log.ts'
+import { log, logUnreadable } from '../log.ts'
 import { type Runtime, timeLimit } from '../runtime.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { createdPages } from '../store/debits/debit-lists.ts'
@@ -28,7 +28,7 @@ type DayRepair = {
 
 /**
  * Repairs every debit that a provider charged on a day, and makes the sweep follow the open ones.
- * @returns as `next` the place at which the time was up
+ * @returns as `next` the place at which the time was up, or a fault stopped the repair
  */
 export const repairDay = async (
   { provider, date, after }: DayRepair,
@@ -57,25 +57,32 @@ export const repairDay = async (
     isDone,
     next: isDone ? undefined : next,
   })
-  for await (const { references, place } of createdPages(provider, span, new Set())) {
-    if (timeIsUp()) return result(false)
-    const debits: CheckedDebit[] = []
-    await mapConcurrent(references, READS_AT_ONCE, async (reference) => {
-      const options = { unreadable: onUnreadable }
-      const { debit, deliveries } = await findWithDeliveries(reference, options)
-      if (debit) debits.push({ debit, deliveries })
-    })
-    const { missing, failed } = await repair(provider, debits, now(), {
-      since: () => since,
-      timeIsUp: feedTimeIsUp,
-    })
-    if (failed.size > 0) throw new Error(`${failed.size} debits could not be repaired`)
-    // The sweep has no other way to a debit that an index listed too late.
-    const open = debits.filter(({ debit }) => isOpen(debit.status))
-    await follow(open, { missing, failed }, now())
-    for (const reference of missing) repaired.add(reference)
-    lookedAt += references.length
-    next = place
+  try {
+    for await (const { references, place } of createdPages(provider, span, new Set())) {
+      if (timeIsUp()) return result(false)
+      const debits: CheckedDebit[] = []
+      await mapConcurrent(references, READS_AT_ONCE, async (reference) => {
+        const options = { unreadable: onUnreadable }
+        const { debit, deliveries } = await findWithDeliveries(reference, options)
+        if (debit) debits.push({ debit, deliveries })
+      })
+      const { missing, failed } = await repair(provider, debits, now(), {
+        since: () => since,
+        timeIsUp: feedTimeIsUp,
+      })
+      if (failed.size > 0) throw new Error(`${failed.size} debits could not be repaired`)
+      // The sweep has no other way to a debit that an index listed too late.
+      const open = debits.filter(({ debit }) => isOpen(debit.status))
+      await follow(open, { missing, failed }, now())
+      for (const reference of missing) repaired.add(reference)
+      lookedAt += references.length
+      next = place
+    }
+    return result(true)
+  } catch (error) {
+    // A repeat continues after the last complete page.
+    if (next === after) throw error
+    log.error('fault', { job: 'repair', subject: [provider], error })
+    return result(false)
   }
-  return result(true)
 }

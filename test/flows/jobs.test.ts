@@ -471,6 +471,23 @@ test('the command repeats the repair of a day to its end, and adds the results',
   expect(calls).toEqual([options, { ...options, cursor: 'place' }])
 })
 
+test.each([
+  ['fails', () => Promise.reject(new Error('throttled'))],
+  ['is refused', async () => ({ error: 'throttled' })],
+])(
+  'a repair of a day whose second call %s returns the first part, its cursor and the reason',
+  async (_, second) => {
+    const options = { provider: 'demo', date: '2026-01-01' }
+    const result = { ...options, looked_at: 2, repaired: ['A'], unreadable: [], is_done: false }
+    const call = { noun: 'debit', verb: 'repair', options }
+    const reply = await operateFully(call, async ({ options: { cursor } }) =>
+      cursor ? second() : { result, next_cursor: 'place' },
+    )
+    expect(reply).toEqual({ result, next_cursor: 'place', fault: 'throttled' })
+    await expect(operateFully(call, () => Promise.reject(new Error('throttled')))).rejects.toThrow()
+  },
+)
+
 test('the repair makes the sweep end an overdue debit that an index showed too late', async () => {
   const { id } = await createProvider(service, 'unlisted')
   const at = new Date(Date.now() - 3_600_000)

@@ -281,7 +281,7 @@ test('a repair of a day whose time is up continues after its last page', async (
     let pages = 0
     const timeIsUp = () => {
       pages += 1
-      return pages > 2
+      return pages > 1
     }
     await gathered(async () => {
       const part = await repairDay({ ...day, after }, { now: () => NOON }, timeIsUp)
@@ -293,6 +293,29 @@ test('a repair of a day whose time is up continues after its last page', async (
   }
   expect(calls).toBeGreaterThan(1)
   expect(repaired.size).toBe(1_500)
+})
+
+test('a repair of a day that fails keeps its complete pages, and continues after them', async () => {
+  const debits = Array.from({ length: 1_200 }, (_, n) =>
+    pendingDebit({}, inSeconds(n / 10 - 1_800)),
+  )
+  for (const debit of debits) insert(JSON.parse(JSON.stringify(toDebitItem(debit))))
+  const { reference } = (debits[1_100] as Debit).facts
+  answerCalls(({ constructor: { name }, input }) =>
+    JSON.stringify(input).includes(reference)
+      ? Promise.reject(new Error('throttled'))
+      : perform(() => table.run(name, input)),
+  )
+  const repairAfter = (after?: string) =>
+    repairDay({ provider: demoProvider.id, date: dayOf(NOON), after }, { now: () => NOON })
+  await gathered(async () => {
+    const { next, ...part } = await repairAfter()
+    expect(part).toMatchObject({ lookedAt: 1_000, isDone: false })
+    expect(part.repaired).toHaveLength(1_000)
+    await expect(repairAfter(next)).rejects.toThrow('throttled')
+    answerCalls(({ constructor: { name }, input }) => perform(() => table.run(name, input)))
+    expect(await repairAfter(next)).toMatchObject({ lookedAt: 200, isDone: true })
+  })
 })
 
 test('a timeout that fires during a restore leaves its debit to the sweep, which may have passed it', async () => {

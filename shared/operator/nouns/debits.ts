@@ -85,7 +85,7 @@ export const debit = {
       options: o.options({
         provider: o.provider,
         date: o.day('UTC day of the charges'),
-        cursor: o.page.cursor,
+        cursor: o.cursor('continues an earlier call'),
       }),
     },
   },

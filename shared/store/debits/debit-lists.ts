@@ -147,7 +147,7 @@ type CreationSpan = {
   before: Date
   pageSize: number
   lists?: readonly ListName[]
-  /** Continues after this place: the number of the list and a position in it. */
+  /** Continues after this place of an earlier page: the number of its list and its last position. */
   after?: string | undefined
 }
 
@@ -171,16 +171,20 @@ export async function* createdPages(
 ): AsyncGenerator<{ references: Reference[]; place: string }> {
   const start = Number.parseInt(after, 10)
   const position = after.slice(after.indexOf('#') + 1)
+  // The first list begins with this position.
+  if (position) known.add(referenceAt(position))
   for (const [n, name] of names.entries()) {
     if (n < start) continue
     const lists = await partOf(provider, name, { from, to })
     for (const list of n === start ? lists.flatMap((one) => cutFrom(one, position)) : lists) {
       const pages = queryPages({ ...queryOf(list), ScanIndexForward: true, Limit })
       for await (const page of pages) {
+        const last = page.at(-1)
+        if (!last) continue
         const references = page.map(({ byTime }) => referenceAt(String(byTime)))
         const fresh = references.filter((reference) => !known.has(reference))
         for (const reference of fresh) known.add(reference)
-        yield { references: fresh, place: `${n}#${page.at(-1)?.byTime ?? position}` }
+        yield { references: fresh, place: `${n}#${last.byTime}` }
       }
     }
   }

@@ -8,6 +8,7 @@ import type { PhoneNumber } from '../../../shared/domain/phone.ts'
 import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import {
   countDebits,
+  createdPages,
   createdWithin,
   listByCustomer,
   listDebits,
@@ -123,4 +124,27 @@ test.each([0, 1, 2, 3])('a read misses no debit that moves to `open`: page %s', 
     pages += 1
   }
   expect(found.sort()).toEqual(debits.map(({ facts }) => facts.reference).sort())
+})
+
+test('the pages after a place have only the later debits', async () => {
+  const provider = providerId('continued')
+  const span = { from: inSeconds(created), before: inSeconds(created + 5), pageSize: 2 }
+  const pagesAfter = (after?: string) =>
+    Array.fromAsync(createdPages(provider, { ...span, lists: ['open', 'main'], after }, new Set()))
+  expect(await pagesAfter()).toEqual([])
+  const debits = [1, 2, 3, 4].map(() =>
+    newDebit('completed', provider, '+233245000001' as PhoneNumber),
+  )
+  for (const debit of debits) await storeDebit(debit)
+  const references = debits.map(({ facts }) => facts.reference)
+  const pages = await pagesAfter()
+  expect(pages.map((page) => page.references)).toEqual([
+    references.slice(0, 2),
+    references.slice(2),
+  ])
+  const rests = await Promise.all(pages.map(({ place }) => pagesAfter(place)))
+  expect(rests.map((rest) => rest.flatMap((page) => page.references))).toEqual([
+    references.slice(2),
+    [],
+  ])
 })
