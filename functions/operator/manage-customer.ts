@@ -93,18 +93,14 @@ export const manageCustomer = operatorHandler(customer, {
     const text = JSON.stringify(document)
     return text.length <= REPLY_MAX ? document : downloaded(text, author.id)
   },
-  accesses: async ({ phone, ...page }) => {
-    const customer = await findCustomerHash(phone)
+  accesses: async (options) => {
+    const customer = await findCustomerHash(options.phone)
     if (!customer) return []
-    return pageOf(
-      'customer accesses',
-      { ...page, ...{ customer } },
-      {
-        read: (span) => accessPages(customer, span),
-        keyOf: ({ key }) => key,
-        viewOf: ({ access }) => accessView(access),
-      },
-    )
+    return pageOf('customer accesses', options, {
+      read: (span) => accessPages(customer, span),
+      keyOf: ({ key }) => key,
+      viewOf: ({ access }) => accessView(access),
+    })
   },
 })
 

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { HOUR_MS } from '../../shared/domain/time.ts'
 import { keys } from '../../shared/store/keys.ts'
+import { findCustomerHash } from '../../shared/store/operator/customer-hash.ts'
 import { put, remove } from '../../shared/store/table.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { type Charged, type Shown, testInProcess, useService } from '../support/running-service.ts'
@@ -109,6 +111,25 @@ describe('customer accesses', () => {
       ])
     },
   )
+
+  testInProcess('the reads that an earlier version recorded are listed in pages', async () => {
+    await call('debit', 'show', { reference: failed.reference }, actor)
+    const customer = await findCustomerHash(FAILS_AT_ONCE as PhoneNumber)
+    for (const second of [1, 2, 3]) {
+      const at = `2026-01-01T00:00:0${second}.000Z`
+      const time = `${at}#3f2b8c1e-9a4d-4f6b-8e2a-5d7c9b1f0a3e#${customer}`
+      const list = { byCustomer: keys.accessesOf(String(customer)), byTime: time }
+      const access = { at, by: actor, noun: 'debit', verb: 'show', ...list }
+      await put(keys.access(time), 'access', access)
+    }
+    const page = async (cursor?: string): Promise<Shown> => {
+      const options = { phone: FAILS_AT_ONCE, to: '2026-01-01', limit: '2' }
+      return service.operate('customer', 'accesses', { ...options, ...(cursor && { cursor }) })
+    }
+    const { result, next_cursor } = await page()
+    const times = [...result, ...(await page(next_cursor)).result].map(({ at }: Shown) => at)
+    expect(times.map((at) => at.slice(17, 19))).toEqual(['03', '02', '01'])
+  })
 
   test('a read without data of customers is not recorded', async () => {
     await remove(keys.hashKey).catch(() => false)
