@@ -101,12 +101,12 @@ export const refundDebit = (
   author: Author,
   runtime: Runtime,
   once?: Once,
-) =>
-  repeatedly(
-    `refund of ${request.reference}`,
-    () => tryRefund(request, author, runtime, once),
-    once,
-  )
+) => {
+  // After the refund is opened, another operator may resolve the other exceptions.
+  const state = { once, isOpened: false }
+  const attempt = () => tryRefund(request, author, runtime, state)
+  return repeatedly(`refund of ${request.reference}`, attempt, once)
+}
 
 /** A failover can lose the exception of a failed refund, or the retry that resolved it. A refund that fails now has one. */
 const isExceptionLost = async ({ uuid, reference }: Refund, read: readonly ReportException[]) => {
@@ -118,7 +118,10 @@ const isExceptionLost = async ({ uuid, reference }: Refund, read: readonly Repor
  * Returns the refund before and after the call, and the exceptions that it resolves; or the provider's
  * request, which a reversal accepts.
  */
-export const planRefund = async (request: RefundRequest, { at }: Pick<Author, 'at'>) => {
+export const planRefund = async (
+  request: RefundRequest,
+  { at, isOpened }: Pick<Author, 'at'> & { isOpened?: boolean },
+) => {
   const { reference, reason } = request
   const [debit, current, exceptions] = await Promise.all([
     findDebit(reference),
@@ -136,7 +139,7 @@ export const planRefund = async (request: RefundRequest, { at }: Pick<Author, 'a
   if (requested) return { requested }
   const isLost = current?.status === 'failed' && (await isExceptionLost(current, exceptions))
   const next = shownRefund(
-    debit && (reasons.length > 0 || isLost)
+    debit && (reasons.length > 0 || isLost || isOpened)
       ? refundAfter(debit, current, reasons, { reason, at, isLost })
       : undefined,
   )
@@ -150,9 +153,10 @@ const tryRefund = async (
   request: RefundRequest,
   author: Author,
   runtime: Runtime,
-  once: Once | undefined,
+  state: { once: Once | undefined; isOpened: boolean },
 ): Promise<ShownRefund | Refusal | undefined> => {
-  const plan = await planRefund(request, author)
+  const { once, isOpened } = state
+  const plan = await planRefund(request, { ...author, isOpened })
   if (plan instanceof Refusal) return plan
   const { reference } = request
   if (plan.requested) {
@@ -174,6 +178,7 @@ const tryRefund = async (
     const recording = { ...by, target: reference, provider: next.provider }
     const kinds = group.length > 0 ? { resolved: group.map(({ kind }) => kind), note } : {}
     const previous = { refund: isFirst ? current?.uuid : next.uuid }
+    if (!isFirst) state.isOpened = true
     return [
       ...(isFirst ? opening : []),
       ...changeWrites(recording, previous, { refund: next.uuid, ...kinds }),

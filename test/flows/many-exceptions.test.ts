@@ -10,6 +10,7 @@ import { decideApproval } from '../../shared/store/operator/approvals.ts'
 import { put } from '../../shared/store/table.ts'
 import { SILENT } from '../support/requests.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 
 /** Refunds and resolutions of many debits by one call (docs/operations.md#many-at-once). */
 
@@ -281,6 +282,32 @@ describe('a debit with more reports than a transaction has room for', () => {
       verb === 'refund' ? expect.any(String) : undefined,
     ])
   })
+
+  testInProcess.each(['file', 'reference'])(
+    'a refund by --%s whose other exceptions another operator resolves in the middle is done',
+    async (selection) => {
+      const reference = await reportedOften()
+      const reason = { reason: 'Outage' }
+      const { id } =
+        selection === 'file'
+          ? await request('refund', [reference], reason)
+          : (await call('exception', 'refund', { reference, ...reason }, ama)).approval
+      let resolved = 0
+      const restore = aroundTableCalls(async (name, next) => {
+        const reply = await next()
+        if (name === 'TransactWrite' && resolved === 0 && (await openOf([reference])) === 51) {
+          resolved = 1
+          await call('exception', 'resolve', { reference, note: 'By telephone' }, kofi)
+        }
+        return reply
+      })
+      const result = await grant(id).finally(restore)
+      expect(result).toMatchObject(selection === 'file' ? { done: 1 } : { reference })
+      expect([resolved, await openOf([reference])]).toEqual([1, 0])
+      expect(await refundsOf([reference])).toEqual([expect.any(String)])
+      expect((await call('approval', 'show', { id })).refusal ?? null).toBeNull()
+    },
+  )
 
   testInProcess.each([
     ['a refund of many', 'refund', 'file', 3],
