@@ -105,8 +105,8 @@ export const newSubmitter = (
     const { submit } = connectors({ ...config, behaviourOf: async () => behaviourAt(current, at) })[
       current.connector
     ]
-    const result = await submitPromptly(bank.identifier, () =>
-      submit(submission, () => mayPrompt(debit, current, runtime)),
+    const result = await submitPromptly(bank.identifier, (withoutTiming) =>
+      submit(submission, () => withoutTiming(mayPrompt(debit, current, runtime))),
     )
     // The bank may still be processing it; wait as long as the sidelined timeout.
     if (!result) return { debit, repeated: true, delaySeconds: SIDELINED_SECONDS }
@@ -152,17 +152,31 @@ const submissionOf = async (debit: Debit, repeated: boolean, at: Date) => {
   return { current: { ...current, connector: current.connector }, submission, generation }
 }
 
+/** Awaits work whose time is not the bank's. */
+type WithoutTiming = <T>(work: Promise<T>) => Promise<T>
+
 /** Returns a function that submits to a bank, and notes the health of the bank. */
 const healthRecorder = (skipsSlowBanks: boolean, runtime: Runtime) => {
   /** Returns undefined if the bank does not reply promptly. */
-  return async (bank: BankIdentifier, submit: () => Promise<SubmissionResult>) => {
+  return async (
+    bank: BankIdentifier,
+    submit: (withoutTiming: WithoutTiming) => Promise<SubmissionResult>,
+  ) => {
     const from = runtime.now()
+    let ownMs = 0
+    const withoutTiming: WithoutTiming = async (work) => {
+      const start = runtime.now().getTime()
+      const result = await work
+      ownMs += runtime.now().getTime() - start
+      return result
+    }
     try {
-      const result = await submit()
+      const result = await submit(withoutTiming)
       if (result.kind === 'unprompted') return result
       const at = runtime.now()
       // Workers that all banks share find a slow bank, and only those that wait longer find its end.
-      const isPrompt = !skipsSlowBanks && at.getTime() - from.getTime() < SLOW_SECONDS * 1000
+      const bankMs = at.getTime() - from.getTime() - ownMs
+      const isPrompt = !skipsSlowBanks && bankMs < SLOW_SECONDS * 1000
       await noteHealth(bank, (health) => afterReply(health, { at, isPrompt }), at)
       return result
     } catch (error) {

@@ -7,6 +7,7 @@ import { isPromptRefused, refusePrompt } from '../../shared/domain/debits/prompt
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { pause, type Runtime } from '../../shared/runtime.ts'
+import { bankHealth, changeBankHealth } from '../../shared/store/banks/health.ts'
 import { customerListOf } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { newSubmitter } from '../../shared/submissions/submit.ts'
@@ -218,4 +219,24 @@ test('the count costs half a read unit of an ordinary debit, and no write', asyn
     read: 0.5,
     write: 0,
   })
+})
+
+test('the wait for the prompts of other debits is not the time of a slow bank', async () => {
+  await storeBank({ ...bank, openPromptsMax: 1 })
+  const health = { state: 'slow', failures: 1, failingSince: inSeconds(0) } as const
+  await changeBankHealth(bank.identifier, () => health, inSeconds(0))
+  const [debit, other] = [await stored(a, 0), await stored(a, 0)]
+  const decided = refusePrompt(other, { at: inSeconds(1), requestId: 'other' })
+  let now = 1
+  const pause = async () => {
+    now += 3
+    await storeDebit(decided)
+  }
+  const runtime = still({ now: () => inSeconds(now), pause })
+  const submit = newSubmitter(
+    { skipsSlowBanks: false, reportLater: async () => undefined },
+    runtime,
+  )
+  await submit({ reference: debit.facts.reference, repeated: false, requestId: 'request' })
+  expect(await bankHealth(bank.identifier, inSeconds(now))).toMatchObject({ state: 'up' })
 })

@@ -73,7 +73,7 @@ const areTaken = async (
 ): Promise<boolean> => {
   for (let pauses = 0; ; pauses += 1) {
     const found = await mapConcurrent(later, READS_AT_ONCE, findDebit)
-    const counted = found.filter((debit) => debit !== undefined && !isUnprompted(debit)) as Debit[]
+    const counted = found.flatMap((debit) => (debit && !isUnprompted(debit) ? [debit] : []))
     if (isFull(counted.filter(({ status }) => !isUnsubmitted(status)))) return true
     if (!isFull(counted)) return false
     // One that is decided after this one no longer counts it.
