@@ -24,19 +24,21 @@ export const newestFirst = (a: { at: Date }, b: { at: Date }) => b.at.getTime() 
 const isOfService = (text: string): boolean => text >= '2000' && text < '2200'
 const OF_SERVICE = 'must be in the years 2000 to 2199'
 
-/** Also runs for invalid dates: valibot continues after a failed check. */
-const isInCalendar = (text: string): boolean => {
-  const at = new Date(text)
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text)
-}
+/** Rejects 30 February, which Date reads as 2 March. */
+const isInCalendar = (text: string): boolean => new Date(text).toISOString().startsWith(text)
+
+const FIRST_ISSUE = { abortPipeEarly: true }
 
 /** A day of the UTC calendar, `YYYY-MM-DD`. */
-export const Day = v.pipe(
-  v.string(),
-  v.isoDate('must be a day like 2026-11-21'),
-  v.check(isInCalendar, 'must be a day of the calendar'),
-  v.check(isOfService, OF_SERVICE),
-  v.brand('Day'),
+export const Day = v.config(
+  v.pipe(
+    v.string(),
+    v.isoDate('must be a day like 2026-11-21'),
+    v.check(isInCalendar, 'must be a day of the calendar'),
+    v.check(isOfService, OF_SERVICE),
+    v.brand('Day'),
+  ),
+  FIRST_ISSUE,
 )
 export type Day = v.InferOutput<typeof Day>
 
@@ -49,11 +51,14 @@ export const dayAfter = (day: Day, days = 1): Day =>
   dayOf(secondsAfter(startOf(day), days * DAY_SECONDS))
 
 /** A month of the UTC calendar, `YYYY-MM`. */
-export const Month = v.pipe(
-  v.string(),
-  v.regex(/^[0-9]{4}-(?:0[1-9]|1[0-2])$/, 'must be a month like 2026-11'),
-  v.check(isOfService, OF_SERVICE),
-  v.brand('Month'),
+export const Month = v.config(
+  v.pipe(
+    v.string(),
+    v.regex(/^[0-9]{4}-(?:0[1-9]|1[0-2])$/, 'must be a month like 2026-11'),
+    v.check(isOfService, OF_SERVICE),
+    v.brand('Month'),
+  ),
+  FIRST_ISSUE,
 )
 export type Month = v.InferOutput<typeof Month>
 
@@ -72,7 +77,7 @@ const FORM =
 
 const REFUSED = 'must be a time like 2026-11-21T10:00:00Z'
 
-/** Rejects 30 February, which Date reads as 2 March. */
+/** Rejects 30 February. */
 const isOnCalendar = (text: string): boolean =>
   new Date(text.slice(0, 10)).getUTCDate() === Number(text.slice(8, 10))
 
