@@ -11,7 +11,7 @@ import { conflict, type Play, type PlayedDebit, ScenarioRefusal, thenRestore } f
 const EVENT = '.completed'
 const UNAVAILABLE = 503
 
-/** More than two attempts need; a reset waits for the end of a scenario. */
+/** Two attempts need fewer. A bound, because a reset waits for the end of a scenario. */
 const MOVES_MAX = 30
 
 /** Longer than the two seconds of a prompt receiver. */

@@ -57,6 +57,6 @@ export const callOf = (event: OperatorEvent): OperatorCall | Refusal => {
   const text = isBase64Encoded ? Buffer.from(body, 'base64').toString('utf8') : body
   const call = parsedCall(parseJson(text))
   if (call instanceof Refusal) return call
-  // The body names no caller and no approval.
+  // Ignores a caller and an approval in the body: IAM names the caller.
   return { verb: call.verb, options: call.options, actor: callerOf(event) ?? '' }
 }

@@ -65,9 +65,9 @@ const namesOf = ({ missing_here, missing_at_bank, differs }: StatementReport) =>
 })
 
 /**
- * Compares a file and stores the counts, with the digest of the file.
- * A file without rows is that of a day without movements. @throws MalformedFile if the file is malformed or has
- * rows of other days only
+ * Compares a file and stores the counts, with the digest of the file. Accepts a file without rows, of a
+ * day without movements.
+ * @throws MalformedFile if the file is malformed or has rows of other days only
  */
 export const compareFile = async (
   { file, date }: { file: FileParts; date: Day },

@@ -1,7 +1,14 @@
-import type { GenericSchema, InferInput, ObjectEntries } from 'valibot'
+import {
+  type GenericSchema,
+  type InferInput,
+  type ObjectEntries,
+  pipe,
+  regex,
+  string,
+} from 'valibot'
 import type { Success } from '../../../shared/api/envelope.ts'
 import type { OperationName, operations } from '../../../shared/api/operations.ts'
-import { Reference, Uuid } from '../../../shared/domain/ids.ts'
+import { Reference } from '../../../shared/domain/ids.ts'
 import { invalid, type Refusal } from '../../../shared/domain/refusal.ts'
 import { Phone } from '../../../shared/views/fields.ts'
 import { exampleCursors, pending, phone } from '../example-debit.ts'
@@ -60,7 +67,10 @@ export const referenceParameter = {
   example: pending.facts.reference,
   schema: Reference,
 }
-export const uuidParameter = { example: pending.facts.uuid, schema: Uuid }
+/** A bank may write a uuid in upper case. */
+const UUID =
+  /^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-4[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$/
+export const uuidParameter = { example: pending.facts.uuid, schema: pipe(string(), regex(UUID)) }
 export const phoneParameter = { example: phone, schema: Phone }
 
 /** Returns the parameters of a list's pages. */

@@ -10,7 +10,7 @@ export type Attempt = {
   /** From 1. */
   number: number
   at: Date
-  /** The time of the signature, if it differs: the clock of a sandbox can be moved. */
+  /** The time of the signature, if its second is not that of `at`: the clock of a sandbox can be moved. */
   sentAt?: Date
   milliseconds: number
   /** The IP address of the connection; null: none was established. */
