@@ -12,8 +12,9 @@ const CALL_FEW = 16
 
 /** The clocks of the writers of events and of pages differ by seconds. */
 const CLOCKS_MS = 60_000
-/** Without a fault an event is in a page of the next minutes. */
+/** Without a fault an event is in a page of the next minutes, and after a pause of the stream in a later one. */
 const NEAR_MS = 300_000
+const LATE_MS = 1_200_000
 
 type Missing = Map<string, FeedEntry & { at: Date }>
 
@@ -67,7 +68,7 @@ export const missingInFeed = async <E extends FeedEntry & { at: Date }>(
     if (!end || pages.length < Limit || timeOf(end) < oldest - CLOCKS_MS) break
     if (Limit >= CALL_FEW && spanBefore(end, missing).last < timeOf(end) - NEAR_MS) {
       const search = { end, provider, missing, timeIsUp }
-      if (!(await searchBefore(search, NEAR_MS))) throw tooLong(provider)
+      if (!(await searchBefore(search, LATE_MS))) throw tooLong(provider)
       // Without an end, a long feed would keep lost events from a repair. A repeated event is tolerated.
       await searchBefore(search, Number.POSITIVE_INFINITY)
       break
