@@ -1,5 +1,5 @@
 import type { ReportKind } from '../../../shared/domain/debits/exception.ts'
-import type { ApiCall } from '../engine/observations.ts'
+import type { ApiCall, BankQuery } from '../engine/observations.ts'
 import { isAccepted, isRefused, isUnknown, membersOf, requestIdOf } from './calls.ts'
 import { expectations, statuses } from './lifecycle.ts'
 import type { DebitHistory } from './observation-index.ts'
@@ -69,6 +69,9 @@ const marksStay = eachDebitUpdate(({ before, after, sequence }) => {
 
 const REJECTED = new Set([400, 422])
 
+/** The replies to queries that can contradict the recorded outcome. */
+const OUTCOMES = new Set<BankQuery['answer']>(['completed', 'failed', 'rejected'])
+
 const exceptionsAreComplete: Check = (index, report) => {
   const { reports, byUuid, exceptions, debits, queriesOf, bankPostsOf } = index
   const recordsOf = Map.groupBy(exceptions, ({ requestId }) => requestId)
@@ -96,7 +99,7 @@ const exceptionsAreComplete: Check = (index, report) => {
     // A function that crashed after its write may have recorded one without a reply, or a query or submission found it.
     const unanswered = debit.exceptions.filter((one) => !answered.has(one.requestId))
     const unknown = reports.filter(({ uuid, call }) => uuid === debit.uuid && isUnknown(call))
-    const found = queriesOf.get(debit.uuid)?.filter(({ answer }) => answer === 'completed') ?? []
+    const found = queriesOf.get(debit.uuid)?.filter(({ answer }) => OUTCOMES.has(answer)) ?? []
     const rejected =
       bankPostsOf.get(debit.uuid)?.filter(({ verdict }) => verdict === 'rejected') ?? []
     if (unanswered.length > unknown.length + found.length + rejected.length)
