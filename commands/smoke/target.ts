@@ -16,16 +16,17 @@ export const operatorOf =
     return reply.result as R
   }
 
-const ROOT = join(import.meta.dirname, '../..')
+const isPacked = import.meta.url.endsWith('.mjs')
+const COMMAND = join(import.meta.dirname, isPacked ? 'debit.mjs' : '../debit.ts')
 const OUTPUT_MAX_BYTES = 16 * 1024 * 1024
 
-/** Returns a function that runs `npm run operator` and parses its output. */
+/** Returns a function that runs the operator command and parses its output. */
 export const operatorCommandOf = (target: FunctionTarget) => {
   const option = 'port' in target ? ['--port', String(target.port)] : ['--stage', target.stage]
   return async <T>(...words: string[]): Promise<T> => {
-    const args = ['run', '-s', 'operator', '--', ...words, ...option]
-    const { stdout } = await promisify(execFile)('npm', args, {
-      cwd: ROOT,
+    // Not by npm: the workflow installs without scripts, and the package has none.
+    const args = [COMMAND, 'operator', ...words, ...option]
+    const { stdout } = await promisify(execFile)(process.execPath, args, {
       maxBuffer: OUTPUT_MAX_BYTES,
     }).catch(({ stderr }: { stderr?: string }) => {
       throw new Mismatch(`a document from operator ${words.slice(0, 2).join(' ')}`, stderr ?? '')

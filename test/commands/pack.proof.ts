@@ -118,6 +118,16 @@ test.each(versions)(
   },
 )
 
+test.each(versions)('the smoke test of the package passes every check on %s', async (node) => {
+  const debit = join(folder, 'package/debit.mjs')
+  const sandbox = start([debit, 'sandbox', '--port', '0', '--time-scale', '10'])
+  const port = await printedBy(sandbox, /^ready http:\S+:(\d+)$/m)
+  const smoke = start([debit, 'smoke', '--port', port], { PATH: process.env.PATH }, node)
+  expect({ code: await smoke.exited, ...smoke.printed }).toMatchObject({
+    ...{ code: 0, out: expect.stringMatching(/^[4-9][0-9] checks hold$/m), err: '' },
+  })
+})
+
 test('the package has the nouns of the repository, invokes a sample event, or names the command of a sandbox', async () => {
   const sandbox = start([join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0'])
   const port = await printedBy(sandbox, /^ready http:\S+:(\d+)$/m)
