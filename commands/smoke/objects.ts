@@ -12,10 +12,10 @@ export type Objects = {
   signing: { provider: string; secret: string; token: string }
   phone: string
   token: string
-  /** Empty if it needs an approval. */
+  /** Empty if it needs an approval, or if the caller could not deny the request. */
   bankToken: string
   hasCustomer: boolean
-  /** False without the sandbox bank, or if its use needs an approval. */
+  /** False without the sandbox bank, or for the same reasons. */
   movesMoney: boolean
 }
 
@@ -29,6 +29,8 @@ type Creation = {
   undo: Undo
   /** When credentials expire, in case the test is killed before it revokes them. */
   expiresOn: string | undefined
+  /** Whether the caller may deny requests for approval. Without it they would stay, so none is caused. */
+  mayDeny: boolean
 }
 
 /** Without a receiver, attempts go to this public host, and the service records their result. */
@@ -56,7 +58,7 @@ const newAccount = (): string => `${randomDigits(9)}1`
 
 /** Creates the objects; `undo` gets an entry for each. @throws Mismatch */
 export const createObjects = async (creation: Creation): Promise<Objects> => {
-  const { operator, undo } = creation
+  const { operator, undo, mayDeny } = creation
   const suffix = randomLetters(4)
   const bank = `Z${suffix}`
   const provider = `smoke-${suffix.toLowerCase()}`
@@ -87,10 +89,10 @@ export const createObjects = async (creation: Creation): Promise<Objects> => {
   }
   const signingProvider = `${provider}-signing`
   const [token, signingToken, bankToken = '', hasCustomer] = await settleAll([
-    createProvider(provider, settlement),
+    createProvider(provider, mayDeny ? settlement : {}),
     createProvider(signingProvider, { 'request-secret': secret }),
-    issueToken({ bank }, creation),
-    linkCustomer(),
+    mayDeny ? issueToken({ bank }, creation) : undefined,
+    mayDeny && linkCustomer(),
   ])
   await settleAll([
     raiseRequestLimits({ provider }, PROVIDER_OPERATIONS, operator),
@@ -126,15 +128,17 @@ const settleAll = async <const T extends readonly unknown[]>(work: T) => {
 /** @returns whether the bank completes debits */
 const createBank = async (
   bank: string,
-  { operator, undo }: Pick<Creation, 'operator' | 'undo'>,
+  { operator, undo, mayDeny }: Pick<Creation, 'operator' | 'undo' | 'mayDeny'>,
 ): Promise<boolean> => {
   const options = { bank, name: `Smoke test ${bank}` }
   const create = (more: { connector?: 'sandbox' }) =>
     operator('bank', 'create', { ...options, ...more })
-  const created = await create({ connector: 'sandbox' }).catch((error: unknown) => {
-    if (error instanceof Mismatch && /--connector: /.test(error.message)) return
-    throw error
-  })
+  const connect = () =>
+    create({ connector: 'sandbox' }).catch((error: unknown) => {
+      if (error instanceof Mismatch && /--connector: /.test(error.message)) return
+      throw error
+    })
+  const created = mayDeny ? await connect() : undefined
   const movesMoney =
     created !== undefined && (await unlessRequested(created, operator)) !== undefined
   if (!movesMoney) await create({})

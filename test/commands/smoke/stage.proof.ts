@@ -6,8 +6,11 @@ import { healthy, startStageEndpoint } from './stage-endpoint.ts'
 const sandbox = await startSandbox('--time-scale', '10')
 afterAll(sandbox.stop)
 
-const smoke = async (state: Partial<Parameters<typeof startStageEndpoint>[1]>) => {
-  const { env, stop } = await startStageEndpoint(sandbox.address, { ...healthy, ...state })
+const smoke = async (
+  state: Partial<Parameters<typeof startStageEndpoint>[1]>,
+  { address } = sandbox,
+) => {
+  const { env, stop } = await startStageEndpoint(address, { ...healthy, ...state })
   onTestFinished(stop)
   // The workflow installs without scripts, so neither npm run nor the Node of the packages works.
   const words = ['commands/smoke.ts', '--stage', 'sandbox']
@@ -68,6 +71,19 @@ test('the smoke test of a stage names dead letters and faults in logs', async ()
     expect.stringMatching(/^2 of [4-9][0-9] checks failed$/),
   ])
   expect(code).toBe(1)
+}, 240_000)
+
+test('the smoke test of a stage with approvals passes for the role that deploys production, and requests none', async () => {
+  const guarded = await startSandbox('--approvals')
+  onTestFinished(guarded.stop)
+  const denied = ['approval', 'debit', 'exception', 'settlement'].map((noun) => `manage-${noun}`)
+  const { code, passed, others } = await smoke({ denied }, guarded)
+  expect({ code, others }).toEqual({
+    code: 0,
+    others: [expect.stringMatching(/^[12][0-9] checks hold$/)],
+  })
+  expect(passed).toEqual(expect.arrayContaining(['bank-without-connector', 'signature', 'cleanup']))
+  expect(await guarded.operator('approval', 'list')).toEqual([])
 }, 240_000)
 
 test('the smoke test creates nothing in a paused stage', async () => {
