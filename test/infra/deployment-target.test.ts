@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, expect, test } from 'vitest'
@@ -56,6 +57,12 @@ test('the production stage fits the default quota, and is rejected below what it
   }
   withQuota(needed)
   await checkDeploymentTarget(production, place)
+})
+
+test('the pages state what the production stage needs', () => {
+  const read = (page: string): string => readFileSync(`docs/${page}.md`, 'utf8')
+  expect(read('capacity')).toContain(`sum, ${jobs}, unreserved, and ${reserved} reserved`)
+  expect(read('deployment')).toContain(`Production needs ${reserved + jobs} [concurrent`)
 })
 
 test('a stage that keeps data is rejected without addresses for its alarms, unless it waits for a failover', async () => {
