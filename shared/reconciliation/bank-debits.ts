@@ -20,7 +20,7 @@ const DEBITS_MAX = 10_000
 const EXAMINED_MAX = 50_000
 
 const view = (debit: Debit): Movement => {
-  const { reference, provider, uuid, bankReference, amount, status, completedAt } = stateAt(debit)
+  const { reference, provider, uuid, bankReference, amount, status, ...state } = stateAt(debit)
   return {
     kind: 'debit',
     reference,
@@ -29,7 +29,8 @@ const view = (debit: Debit): Movement => {
     bank_reference: bankReference,
     amount: formatAmount(amount),
     status,
-    completed_at: completedAt?.toISOString() ?? null,
+    // A reversal without a refund records that the bank moved no money.
+    completed_at: state.refund === 'none' ? null : (state.completedAt?.toISOString() ?? null),
   }
 }
 

@@ -26,8 +26,8 @@ const ended = async (bank_reference: string, bank = 'GCB', more = {}): Promise<D
   return { uuid, reference, completedAt, date: dayOf(new Date(completedAt)) }
 }
 const DECLINED = { status: 'failed', error_message: 'Insufficient funds' }
-const reverse = ({ reference }: Debit) =>
-  service.call('debit', 'reverse', { reference, reason: 'Dispute' })
+const reverse = ({ reference }: Debit, more = {}) =>
+  service.call('debit', 'reverse', { reference, reason: 'Dispute', ...more })
 
 test('a day of ended debits is reconciled without a difference', async () => {
   await ended('B-1', 'GCB', { fee: 1.5, approval_method: 'ussd' })
@@ -75,12 +75,16 @@ test('a statement is compared with the debits of its day in all states', async (
   const elsewhere = await ended('E-1', 'ECO')
   const reversed = await ended('S-6')
   await reverse(reversed)
+  const waived = await ended('S-7')
+  const unmoved = await ended('S-8')
+  for (const debit of [waived, unmoved]) await reverse(debit, { refund: 'none' })
   const rows = [
     rowOf(matching, 'S-1'),
     rowOf({ ...byReference, uuid: '' }, 'S-2'),
     rowOf({ ...failed, uuid: '' }, 'S-5'),
     rowOf(elsewhere, 'E-1'),
     rowOf(reversed, 'S-6'),
+    rowOf(waived, 'S-7'),
   ]
   const report = await compare(rows, matching.date)
   const shown = (group: keyof typeof report) => [
@@ -93,10 +97,14 @@ test('a statement is compared with the debits of its day in all states', async (
     [3, byReference.reference, undefined],
     [6, reversed.reference, undefined],
   ])
-  expect(shown('differs')).toEqual(['100.00', [4, failed.reference, 'the debit is failed here']])
+  expect(shown('differs')).toEqual([
+    '200.00',
+    [4, failed.reference, 'the debit is failed here'],
+    [7, waived.reference, 'the debit is reversed here'],
+  ])
   // The debit of another bank is unknown here.
   expect(shown('missing_here')).toEqual(['100.00', [5, undefined, undefined]])
-  // Two debits of the first test, and this one.
+  // Two debits of the first test, and this one. The bank moved no money of the other.
   expect(report.missing_at_bank.sum).toBe('300.00')
   expect(shown('missing_at_bank')).toContainEqual([undefined, unknownToBank.reference, undefined])
 })
