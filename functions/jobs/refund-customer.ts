@@ -34,8 +34,9 @@ const SENT_SECONDS = 60
  * sent. A worker that finds it stored queries the bank before it sends the same uuid again. While a
  * restore holds the provider, a refund waits: the sweep sends its message again. A contradiction that the
  * bank reported after the reversal fails a refund that no bank has seen, also one that waited in an
- * outage. So does a bank that has made the refund which it rejected before: the customer would be paid
- * twice. A failover can lose the reversal of a refund, which then waits until an operator repeats it.
+ * outage. So does a bank that has made or is making the refund which it rejected before: the customer
+ * would be paid twice. A failover can lose the reversal of a refund, which then waits until an operator
+ * repeats it.
  */
 export const refundCustomer = (runtime: Runtime) =>
   consumer('refunds', async ({ reference }) => {
@@ -63,6 +64,9 @@ export const refundCustomer = (runtime: Runtime) =>
     const earlier = isBegun ? [] : await Promise.all(refund.failed.map(queryRefund))
     if (earlier.some((result) => result?.kind === 'paid')) {
       return recordFailure(refund, 'the bank has made a refund that it rejected', OWN, runtime)
+    }
+    if (earlier.some((result) => result?.kind === 'underway')) {
+      return recordFailure(refund, 'the bank is processing a refund that it rejected', OWN, runtime)
     }
     const begun = isBegun
       ? refund

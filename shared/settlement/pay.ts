@@ -207,15 +207,12 @@ export const replaceTogether = async (
     : { kind }
 }
 
-/** Queries the bank of a rejected payout, unless it was disconnected. */
-const isPaidDespiteRejection = async (
-  { uuid, paid, paidTo }: Batch,
-  { connectors }: PaymentDeps,
-) => {
+/** Returns what the bank of a rejected payout replies now; undefined if it was disconnected. */
+const queryRejected = async ({ uuid, paid, paidTo }: Batch, { connectors }: PaymentDeps) => {
   const bank = paidTo && (await findBank(paidTo.bank))
-  if (paid === null || !bank || bank.connector === 'none') return false
+  if (paid === null || !bank || bank.connector === 'none') return undefined
   const payment = { kind: 'payout', bank: bank.identifier, uuid, amount: paid } as const
-  return (await connectors[bank.connector].query?.(payment))?.kind === 'paid'
+  return connectors[bank.connector].query?.(payment)
 }
 
 /**
@@ -232,8 +229,12 @@ export const retryBatch = async (
   const [batch, restore] = await Promise.all([findFailedBatch(id), findRestore()])
   if (batch instanceof Refusal) return batch
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
-  if (await isPaidDespiteRejection(batch, deps)) {
+  const current = await queryRejected(batch, deps)
+  if (current?.kind === 'paid') {
     return notPayable('its bank has paid the rejected payout: settlement complete records it')
+  }
+  if (current?.kind === 'underway') {
+    return notPayable('its bank is processing the rejected payout: retry after its outcome')
   }
   const retried = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
   const retry = { previous: batch, alongside: recordChange(batch) }

@@ -91,6 +91,9 @@ test('a batch whose bank has paid it despite its rejection is not paid again, bu
   const { payee, batch } = await createBatch('paid-after-all')
   bank.conducts.push('reject')
   await payee.run(second)
+  bank.outcomes.set(batch.uuid, { status: 'underway' })
+  const underway = 'its bank is processing the rejected payout: retry after its outcome'
+  await expect(payee.batch('retry', batch.id)).rejects.toThrow(underway)
   bank.outcomes.set(batch.uuid, { status: 'paid', bank_reference: 'HTB-PAID' })
   const details = 'its bank has paid the rejected payout: settlement complete records it'
   await expect(payee.batch('retry', batch.id)).rejects.toThrow(details)

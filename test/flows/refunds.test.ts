@@ -199,21 +199,26 @@ test('a refund that the bank rejects is an exception, and its retry has a new uu
   expect(await service.refusal('exception', 'refund', { reference })).toBe(NONE)
 })
 
-test('a bank that has made a refund which it rejected is not asked for another one', async () => {
+test('a bank that is making or has made a refund which it rejected is not asked for another one', async () => {
   const debit = await completed('HTB')
   const { reference } = debit
   bank.conducts.push('reject')
   await reverse(debit)
   const { uuid } = await becomes(debit, 'failed')
-  bank.outcomes.set(uuid, { status: 'paid', bank_reference: 'HTB-PAID' })
-  // The second retry comes after one that was never sent.
-  for (const retry of [1, 2]) {
-    expect((await refund(debit)).status).toBe('pending')
-    const error_message = 'the bank has made a refund that it rejected'
+  // Each further retry comes after one that was never sent.
+  for (const [status, error_message] of [
+    ['underway', 'the bank is processing a refund that it rejected'],
+    ['paid', 'the bank has made a refund that it rejected'],
+    ['paid', 'the bank has made a refund that it rejected'],
+  ]) {
+    bank.outcomes.set(uuid, { status, bank_reference: 'HTB-PAID' })
+    const { status: retried, uuid: retry } = await refund(debit)
+    expect(retried).toBe('pending')
     await eventually(async () => {
-      expect(await refundOf(debit)).toMatchObject({ status: 'failed', error_message })
+      const failed = { uuid: retry, status: 'failed', error_message }
+      expect(await refundOf(debit)).toMatchObject(failed)
       const open = (await service.exceptions(reference)).filter((one) => !one.resolved_at)
-      expect([retry, open.map(({ report }) => report)]).toEqual([retry, [error_message]])
+      expect(open.map(({ report }) => report)).toEqual([error_message])
     })
   }
   expect(posts(debit).map(({ body }) => body.uuid)).toEqual([uuid])
