@@ -42,6 +42,7 @@ const bankOf = (account: Account): BankIdentifier | undefined =>
 /** The kinds of entries whose money a bank moved. */
 const KINDS: Partial<Record<LedgerEntry['type'], MovementKind>> = {
   completion: 'debit',
+  late_completion: 'debit',
   refund: 'refund',
 }
 

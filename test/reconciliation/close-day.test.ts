@@ -3,6 +3,7 @@ import { pesewas } from '../../shared/domain/money.ts'
 import { closeDay } from '../../shared/reconciliation/close-day.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { putStatement } from '../../shared/store/banks/statements.ts'
+import { putException } from '../../shared/store/debits/exceptions.ts'
 import { correctFunding, findFunding } from '../../shared/store/settlement/funding.ts'
 import { dayView } from '../../shared/views/operator/day.ts'
 import {
@@ -12,11 +13,13 @@ import {
   dayAt,
   fund,
   newProvider,
+  openedDebit,
   runtimeAt,
 } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
 import { gcb, still } from '../support/examples.ts'
 import { useFreshTable } from '../support/tables.ts'
+import { lateCompletionOf, resolveLate } from './one-day.ts'
 
 /** The closing of a day (docs/operators.md#close-a-day) from the books. */
 
@@ -52,6 +55,17 @@ test('a bank that has sent too much is in the closing of each day until it is ev
   await completedDebits(provider, [20_00], at('09:00:00', 2))
   expect((await closed(2)).banks).toMatchObject([{ bank: 'GCB', receivable: '0.00' }])
   expect((await closed(3)).banks).toEqual([])
+})
+
+test('a late completion is a debit that its bank moved, also after a note', async () => {
+  const debit = await openedDebit(await newProvider(), 100_00)
+  await putException(lateCompletionOf(debit, at('09:00:00')))
+  await resolveLate(debit, at('10:00:00'))
+  const reason = 'no statement of the bank, which moved debit'
+  expect(await closed(0)).toMatchObject({
+    open: [{ check: 'statement', subject: 'GCB', reason }],
+    banks: [{ bank: 'GCB', debits: '100.00', receivable: '0.00' }],
+  })
 })
 
 test('a batch of the day that is not sealed is open in its closing', async () => {
