@@ -136,13 +136,23 @@ test('a day says when its sums are of a part of its batches', async () => {
   }
 })
 
-test('a batch of a net below zero waits; the filters name batches by status', async () => {
+test('a batch of a net below zero waits, and not one of zero; the filters name batches by status', async () => {
   const { batch } = await play('negative-batch')
   const page = await openScreen('settlement?status=pending')
   const row = rowsOf(page, /^Batches of /).filter({ hasText: batch.id })
   await row.getByText('waits for later batches').waitFor()
   await page.getByLabel('Status').selectOption('processing')
   await page.getByText('No batch matches these filters').waitFor()
+  for (const [net, waiting] of [
+    ['-0.01', 1],
+    ['0.00', 0],
+  ] as const) {
+    const single = await openScreen(`batch/${batch.id}`)
+    await changeReply(single, '/console/operator', { net }, '"settlement","verb":"show"')
+    await single.reload()
+    await single.getByText(`${net} GHS`, { exact: true }).waitFor()
+    expect(await single.getByText('waits for later batches').count()).toBe(waiting)
+  }
 })
 
 test('the closing shows open points, payouts by day, and holidays that are added and removed', async () => {
