@@ -4,12 +4,17 @@ import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import { type Reference, referenceOfUuid, type Uuid } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
 import { type Day, dayAfter, startOf } from '../domain/time.ts'
+import { undecidedUntil } from '../ledger/entries.ts'
 import { logUnreadable } from '../log.ts'
 import { environment } from '../runtime.ts'
+import { mapConcurrent } from '../store/concurrent.ts'
 import { listCreated } from '../store/debits/debit-lists.ts'
 import { findDebits } from '../store/debits/debits.ts'
+import { findExceptions } from '../store/debits/exceptions.ts'
+import { findRefunds } from '../store/debits/refunds.ts'
 import { readOrder } from '../store/debits/status-lists.ts'
 import { listProviders } from '../store/providers/providers.ts'
+import { EXPECTED } from './lifecycle.ts'
 
 /** A debit ends within ten minutes, unless an operator ends it. */
 const EARLIER_DAYS = 3
@@ -18,6 +23,7 @@ const PAGE_SIZE = 100
 const DEBITS_MAX = 10_000
 /** Debits of any bank that one page reads, for the function's time. */
 const EXAMINED_MAX = 50_000
+const READ_AT_ONCE = 16
 
 const view = (debit: Debit): Movement => {
   const { reference, provider, uuid, bankReference, amount, status, ...state } = stateAt(debit)
@@ -77,7 +83,22 @@ const listsFrom = async (cursor: BankDebitsCursor | null) => {
 
 const findOfBank = async (bank: BankIdentifier, references: readonly Reference[]) => {
   const debits = await findDebits(references, logUnreadable('manage-reconciliation'))
-  return [...debits.values()].filter(({ facts }) => facts.bank.identifier === bank).map(view)
+  const own = [...debits.values()].filter(({ facts }) => facts.bank.identifier === bank)
+  const late = await findLate(own)
+  return own.map((debit) => ({ ...view(debit), ...late.get(debit.facts.reference) }))
+}
+
+/** Returns when banks reported the late completions that they refund, and their references of them. */
+const findLate = async (debits: readonly Debit[]) => {
+  const failed = debits.filter(({ status }) => EXPECTED[status].refund === 'late_completion')
+  const refunds = await findRefunds(failed.map(({ facts }) => facts.reference))
+  const late = await mapConcurrent(refunds, READ_AT_ONCE, async (refund) => {
+    const { reference, debitBankReference } = refund
+    const reported = undecidedUntil({ refund, exceptions: await findExceptions(reference) })
+    const completed_at = reported?.from.toISOString() ?? null
+    return [reference, { bank_reference: debitBankReference, completed_at }] as const
+  })
+  return new Map(late)
 }
 
 export const readByUuid = (bank: BankIdentifier, uuids: readonly Uuid[]) => {

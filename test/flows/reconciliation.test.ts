@@ -78,6 +78,10 @@ test('a statement is compared with the debits of its day in all states', async (
   const waived = await ended('S-7')
   const unmoved = await ended('S-8')
   for (const debit of [waived, unmoved]) await reverse(debit, { refund: 'none' })
+  const late = await ended('S-9', 'GCB', DECLINED)
+  const completion = { status: 'completed', bank_reference: 'S-9-LATE' }
+  await service.report(late.uuid, completion, 'bt_sandbox_gcb')
+  await service.call('exception', 'refund', { reference: late.reference })
   const rows = [
     rowOf(matching, 'S-1'),
     rowOf({ ...byReference, uuid: '' }, 'S-2'),
@@ -85,6 +89,7 @@ test('a statement is compared with the debits of its day in all states', async (
     rowOf(elsewhere, 'E-1'),
     rowOf(reversed, 'S-6'),
     rowOf(waived, 'S-7'),
+    rowOf({ ...late, uuid: '' }, 'S-9-LATE'),
   ]
   const report = await compare(rows, matching.date)
   const shown = (group: keyof typeof report) => [
@@ -92,10 +97,11 @@ test('a statement is compared with the debits of its day in all states', async (
     ...report[group].examples.map(({ line, reference, reason }) => [line, reference, reason]),
   ]
   expect(shown('matched')).toEqual([
-    '300.00',
+    '400.00',
     [2, matching.reference, undefined],
     [3, byReference.reference, undefined],
     [6, reversed.reference, undefined],
+    [8, late.reference, undefined],
   ])
   expect(shown('differs')).toEqual([
     '200.00',
