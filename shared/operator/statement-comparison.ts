@@ -51,6 +51,13 @@ const amountOf = ({ amount }: Movement): Pesewas => pesewas(Number(amount.replac
 const isCompletedOn = (date: Day, { completed_at }: Movement): boolean =>
   completed_at?.startsWith(date) === true
 
+/** A refunded late completion: `completed_at` is that of its report, which can follow the bank's booking by days. */
+const isLate = ({ kind, status }: Movement): boolean => kind === 'debit' && status === 'failed'
+
+/** Reports whether a movement can have a row in the statement of a day. */
+const isBookedOn = (date: Day, movement: Movement): boolean =>
+  isCompletedOn(date, movement) || (isLate(movement) && date < String(movement.completed_at))
+
 export const isOfDay = (date: Day, { completed_at }: StatementRow) => completed_at.startsWith(date)
 
 const isOfKind = (row: StatementRow, { kind }: Movement): boolean =>
@@ -62,7 +69,7 @@ const differencesOf = (row: StatementRow, movement: Movement, date: Day): string
   return [
     ...(isOfKind(row, movement) ? [] : [`it is a ${kind} here`]),
     ...(completed_at === null ? [`the ${kind} is ${status} here`] : []),
-    ...(completed_at !== null && !isCompletedOn(date, movement)
+    ...(completed_at !== null && !isBookedOn(date, movement)
       ? [`the ${kind} was completed here at ${completed_at}`]
       : []),
     ...(row.amount === amountOf(movement) ? [] : [`the amount is ${movement.amount} here`]),
@@ -102,6 +109,8 @@ export const newComparison = (date: Day) => {
     end: (covers: readonly MovementKind[] = movementKinds): StatementReport => {
       for (const { rowid: _, line: __, ...movement } of movements.unnamed()) {
         if (!covers.includes(movement.kind) || !isCompletedOn(date, movement)) continue
+        // Its row can be that of an earlier day.
+        if (isLate(movement)) continue
         groups.missing_at_bank.add(amountOf(movement), () => movement)
       }
       movements.close()

@@ -215,6 +215,8 @@ const compared = (rows: StatementRow[], debits: Movement[]) => {
 const cheaper = debit({ amount: '90.00' })
 const dollars = row({ currency: 'USD' })
 const later = debit({ completed_at: NEXT_DAY })
+const reportedLater = debit({ status: 'failed', completed_at: NEXT_DAY })
+const reportedNow = debit({ status: 'failed' })
 const renamed = debit({ bank_reference: 'B-2' })
 const AMOUNT = 'the amount is 90.00 here'
 const CURRENCY = 'the currency is GHS here'
@@ -227,6 +229,9 @@ test.each<[string, StatementRow[], Movement[], string, string?]>([
   ['a row by its bank reference', [byBank], [debit()], MATCH],
   ['a row by both', [row()], [debit()], MATCH],
   ['a debit that was reversed later', [row()], [debit({ status: 'reversed' })], MATCH],
+  ['a late completion that was reported later', [row()], [reportedLater], MATCH],
+  ['a late completion that was reported on the day', [row()], [reportedNow], MATCH],
+  ['late completions without a row', [], [reportedLater, reportedNow], '0 0 0 0'],
   ['rows without a debit', [row({ uuid: OTHER }), byBank], [], '0 2=200.00 0 0'],
   ['debits without a row', [], [debit(), failed, earlier], '0 0 1=100.00 0'],
   ['another amount', [row()], [cheaper], DIFFERENCE, AMOUNT],
