@@ -89,18 +89,38 @@ export const operate = async (
   }
   const { name, status, body } = await request(target, noun, { verb, options })
   if (status === 200) return body as OperatorReply
-  throw new InvocationFailure(explanations[status]?.(name) ?? `${name} answers ${status}`)
+  throw failureOf(name, status)
+}
+
+const failureOf = (name: string, status: number) =>
+  new InvocationFailure(explanations[status]?.(name) ?? `${name} answers ${status}`)
+
+/** Requests the caller from a noun; also AWS can deny its address. */
+const requestCaller = async (target: StageTarget, noun: string) => {
+  try {
+    return await request(target, noun)
+  } catch (error) {
+    if ((error as InvocationFailure).cause !== 'AccessDeniedException') throw error
+    return { name: noun, status: 403, body: undefined }
+  }
 }
 
 /** Returns the verified caller if AWS allows a noun to these credentials; undefined if not. */
 export const callerOf = async (stage: string, noun: string): Promise<string | undefined> => {
   const target = { stage }
   if (!isVerified(target)) return localOperator()
-  try {
-    const { status, body } = await request(target, noun)
-    return status === 200 ? (body as CallerReply).result.caller : undefined
-  } catch (error) {
-    if ((error as InvocationFailure).cause === 'AccessDeniedException') return undefined
-    throw error
-  }
+  const { status, body } = await requestCaller(target, noun)
+  return status === 200 ? (body as CallerReply).result.caller : undefined
+}
+
+/**
+ * Reports whether AWS allows a noun to these credentials.
+ * @throws InvocationFailure if its function fails or is throttled
+ */
+export const isAllowed = async (stage: string, noun: string): Promise<boolean> => {
+  const target = { stage }
+  if (!isVerified(target)) return true
+  const { name, status } = await requestCaller(target, noun)
+  if (status !== 200 && status !== 403) throw failureOf(name, status)
+  return status === 200
 }

@@ -2,7 +2,7 @@ import { isStageName } from '../infra/definitions/resource-name.ts'
 import { printable } from '../shared/domain/text.ts'
 import { eventually, Mismatch } from './expect.ts'
 import { InvocationFailure } from './functions-client.ts'
-import { callerOf } from './operator-client.ts'
+import { isAllowed } from './operator-client.ts'
 import { newApi } from './smoke/api.ts'
 import type { RunCheck, Smoke, Within } from './smoke/checks.ts'
 import { checkDebits } from './smoke/debits.ts'
@@ -113,7 +113,7 @@ const runChecks = async (): Promise<void> => {
   const operator = operatorOf(target)
   const command = operatorCommandOf(target)
   const getObjects = await check('objects', async () => {
-    const mayDeny = stage === undefined || (await callerOf(stage, 'approval')) !== undefined
+    const mayDeny = stage === undefined || (await isAllowed(stage, 'approval'))
     return createObjects({ operator, command, receiver, undo, expiresOn, mayDeny })
   })
   if (isOver()) return

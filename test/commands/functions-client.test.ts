@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { InvocationFailure } from '../../commands/functions-client.ts'
-import { callerOf, operate } from '../../commands/operator-client.ts'
+import { callerOf, isAllowed, operate } from '../../commands/operator-client.ts'
 import { whileListening } from '../support/servers.ts'
 
 /** Each stage name has its own address of the function URL. */
@@ -58,4 +58,15 @@ test('a caller whom AWS denies a noun has no name there', async () => {
     )
   expect(await callerAt(200, allowed)).toBe(allowed.result.caller)
   expect(await callerAt(403, {})).toBeUndefined()
+})
+
+test('a noun is allowed or denied, and one whose function is throttled or fails is neither', async () => {
+  const at = (status: number) =>
+    callAt(
+      (_, response) => response.writeHead(status).end('{}'),
+      (stage) => isAllowed(stage, 'approval'),
+    )
+  expect([await at(200), await at(403)]).toEqual([true, false])
+  await expect(at(429)).rejects.toThrow('AWS limits calls; repeat it')
+  await expect(at(502)).rejects.toThrow('the function failed')
 })
