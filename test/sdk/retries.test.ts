@@ -277,6 +277,18 @@ test.each([
   expect(await client({ log }).charge(ORDER)).toMatchObject({ reference: REFERENCE })
 })
 
+test('a log may be a method that uses its options', async () => {
+  script = [accepts]
+  const options = {
+    paths: [] as string[],
+    log({ path }: { path: string }) {
+      this.paths.push(path)
+    },
+  }
+  await client(options).charge(ORDER)
+  expect(options.paths).toHaveLength(1)
+})
+
 test('an inspected client and its errors show neither secrets nor personal data', async () => {
   script = [refuse(422, 1007, { details: { phone_number: ['is invalid'] } })]
   const debits = client()

@@ -70,7 +70,7 @@ const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
     try {
       return await apply(await read(), headers)
     } catch (error) {
-      if (options.onError) callHook(options.onError, error)
+      if (options.onError) callHook(options.onError.bind(options), error)
       // biome-ignore lint/suspicious/noConsole: a lost error would hide why the service retries
       else console.error(error)
       return 500

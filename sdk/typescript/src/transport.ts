@@ -127,7 +127,7 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
         requestId,
         error: result instanceof Error ? result.name : undefined,
       }
-      if (options.log) callHook(options.log, entry)
+      if (options.log) callHook(options.log.bind(options), entry)
       if (!(result instanceof Error)) return result
       result.attempts = number
       const delay = delayAfter(result)

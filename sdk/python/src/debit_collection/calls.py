@@ -29,7 +29,10 @@ DELAY_MAX = 60.0
 
 @dataclass(frozen=True)
 class Request:
-    """An attempt to send. `timeout` is in seconds and covers the whole attempt."""
+    """An attempt to send.
+
+    `timeout` is in seconds; the synchronous client applies it to each read of the headers.
+    """
 
     method: str
     url: str = field(repr=False)
