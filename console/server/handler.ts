@@ -127,7 +127,10 @@ export const consoleHandler = (backend: ConsoleBackend): ConsoleHandler => {
     try {
       const result = await call()
       if ('error' in result) return refuse(response, 422, result.error)
-      if (result.fault) return refuse(response, 502, result.fault)
+      if (result.fault) {
+        const { fault, next_cursor } = result
+        return refuse(response, 502, `${fault}; continue with the cursor ${next_cursor}`)
+      }
       reply(response, 200, { data: result.result, next_cursor: result.next_cursor })
     } catch (error) {
       refuse(response, 502, (error as Error).message)

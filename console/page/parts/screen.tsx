@@ -153,7 +153,7 @@ export const Modal = ({ onClose, isKept = false, kind, children, ...heading }: M
       ref={element}
       class={kind}
       aria-labelledby={id}
-      // Chromium closes it at a second Escape although “cancel” is prevented; others do not know `closedby`.
+      // Chromium closes it at a second Escape although “cancel” is prevented; browsers without `closedby` obey it.
       closedby={isKept ? 'none' : 'closerequest'}
       onCancel={(event) => isKept && event.preventDefault()}
       onClose={onClose}
