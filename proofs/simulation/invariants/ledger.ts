@@ -24,7 +24,7 @@ function* postingsOf(debit: DebitHistory, index: ObservationIndex): Generator<Po
   yield { at: completedAt, debit: bank, credit: provider, amount, kind: 'debits' }
   const late = exceptions.filter(({ kind }) => kind === 'late_completion')
   const reportedAt = Math.min(...late.map(({ at }) => timeIn(at)))
-  yield { at: reportedAt, debit: bank, credit: UNDECIDED, amount }
+  yield { at: reportedAt, debit: bank, credit: UNDECIDED, amount, kind: 'debits' }
   const refund = index.refunds.get(item.reference)?.item
   const [openedAt, paidAt] = [timeIn(refund?.createdAt), timeIn(refund?.completedAt)]
   // A note leaves the money with the customer, unless a refund follows.
