@@ -12,4 +12,6 @@ export const withSeparators = <T>(value: T): T | string =>
 export const sumOf = (amounts: readonly (string | null)[]): string =>
   (amounts.reduce((sum, amount) => sum + pesewasOf(amount ?? '0'), 0) / 100).toFixed(2)
 
+export const isBelowZero = (amount: string | null): boolean => amount?.startsWith('-') === true
+
 export const isAboveZero = (amount: string | null): boolean => pesewasOf(amount ?? '0') > 0

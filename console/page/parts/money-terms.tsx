@@ -1,7 +1,6 @@
 import type { NounName } from '../../../shared/operator/results.ts'
-import type { BatchResult } from '../../../shared/views/batch.ts'
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
-import { isAboveZero } from '../amounts.ts'
+import { isAboveZero, isBelowZero } from '../amounts.ts'
 import { type CallOptions, mayUse, operate } from '../client.ts'
 import { moneyOf, refundPayer } from '../money.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
@@ -29,8 +28,6 @@ const DebitPayment = ({ reference, isRefund }: { reference: string; isRefund: bo
 
 const BATCHES_MAX = 1_000
 
-const isBelowZero = ({ net }: BatchResult): boolean => net?.startsWith('-') === true
-
 /** Reads a batch with the account of its provider, and whether batches below zero reduce its payout. */
 const readPayout = async (id: string) => {
   const batch = await operate('settlement', 'show', { batch: id })
@@ -40,7 +37,11 @@ const readPayout = async (id: string) => {
     mayUse('provider') ? operate('provider', 'show', owner) : undefined,
     operate('settlement', 'list', waiting),
   ])
-  return { batch, payee, isReduced: others.length === BATCHES_MAX || others.some(isBelowZero) }
+  return {
+    batch,
+    payee,
+    isReduced: others.length === BATCHES_MAX || others.some(({ net }) => isBelowZero(net)),
+  }
 }
 
 type PayoutProps = { id: string; isRecorded: boolean; options: Partial<CallOptions> }

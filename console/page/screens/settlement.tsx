@@ -1,6 +1,6 @@
 import type { BatchResult } from '../../../shared/views/batch.ts'
 import type { DayResult } from '../../../shared/views/operator/day.ts'
-import { sumOf } from '../amounts.ts'
+import { isBelowZero, sumOf } from '../amounts.ts'
 import { type CallOptions, isSandbox, mayUse } from '../client.ts'
 import { dueBatches, isPayable } from '../due-batches.ts'
 import { isOverdue } from '../matters.ts'
@@ -16,7 +16,7 @@ import { useOperator } from '../use-operator.ts'
 
 /** The status of a batch with why it is not paid, or how it was completed. */
 export const statusOf = ({ sealed_at, status, net, made_good_by, failure }: BatchResult) => {
-  const isWaiting = status === 'pending' && net?.startsWith('-') === true
+  const isWaiting = status === 'pending' && isBelowZero(net)
   return (
     <Noted of={<Status value={status} />}>
       {made_good_by ? (
