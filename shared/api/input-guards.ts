@@ -37,11 +37,17 @@ const textGuard = (operation: Operation): Guard => ({
 })
 
 /** Checks the parsed body against the operation's schema: 422/1007, or a field's own code. */
-const inputGuard = (schema: NonNullable<Operation['body']>, operation: Operation): Guard => ({
+const inputGuard = (
+  schema: NonNullable<Operation['body']>,
+  { decimals, wrapper, fieldCodes }: Operation,
+): Guard => ({
   before: ({ event }) => {
     const { context } = event
-    const fields = orThrow(fieldsOf(event.body, context.numbers ?? [], operation))
-    context.input = orThrow(parseInput(schema, fields, operation.fieldCodes))
+    const names = Object.keys(schema.entries)
+    const fields = orThrow(
+      fieldsOf(event.body, context.numbers ?? [], { names, decimals, wrapper }),
+    )
+    context.input = orThrow(parseInput(schema, fields, fieldCodes))
   },
 })
 

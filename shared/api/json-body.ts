@@ -116,12 +116,17 @@ const tokensOf = (text: string): Token[] | undefined => {
 
 const textOf = (text: string, { range: [start, end] = [] }: Token): string => text.slice(start, end)
 
-/** Rejects numbers that parsing would change: 422/1007. Decimals keep their text. */
-const checkNumbers = (numbers: NumberTexts, decimals: readonly string[]): Refusal | undefined => {
+type Fields = { names: readonly string[]; decimals?: readonly string[] | undefined }
+
+/** Rejects numbers that parsing would change: 422/1007. Decimals keep their text; unknown fields are ignored. */
+const checkNumbers = (
+  numbers: NumberTexts,
+  { names, decimals = [] }: Fields,
+): Refusal | undefined => {
   const fields = numbers
     .filter(({ text }) => !isKeptExactly(text))
     .map(({ path: [field] }) => String(field))
-    .filter((field) => !decimals.includes(field))
+    .filter((field) => names.includes(field) && !decimals.includes(field))
   const messages = fields.map((field) => [
     field,
     ['contains a number that cannot be stored exactly'],
@@ -133,11 +138,11 @@ const checkNumbers = (numbers: NumberTexts, decimals: readonly string[]): Refusa
 export const fieldsOf = (
   body: unknown,
   numbers: NumberTexts,
-  { decimals = [], wrapper }: { decimals?: readonly string[]; wrapper?: string },
+  { wrapper, ...fields }: Fields & { wrapper?: string | undefined },
 ): Record<string, unknown> | Refusal => {
   if (!isObject(body)) return malformed(NOT_AN_OBJECT)
   if (wrapper === undefined || !(wrapper in body)) {
-    return checkNumbers(numbers, decimals) ?? withTexts(body, numbers, decimals)
+    return checkNumbers(numbers, fields) ?? withTexts(body, numbers, fields)
   }
   const others = Object.keys(body).filter((key) => key !== wrapper)
   if (others.length > 0)
@@ -145,18 +150,18 @@ export const fieldsOf = (
   const inner = body[wrapper]
   if (!isObject(inner)) return invalid({ [wrapper]: ['must be an object'] })
   const innerNumbers = numbers.map(({ path, text }) => ({ path: path.slice(1), text }))
-  return checkNumbers(innerNumbers, decimals) ?? withTexts(inner, innerNumbers, decimals)
+  return checkNumbers(innerNumbers, fields) ?? withTexts(inner, innerNumbers, fields)
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const withTexts = (
-  fields: Record<string, unknown>,
+  body: Record<string, unknown>,
   numbers: NumberTexts,
-  decimals: readonly string[],
+  { decimals = [] }: Fields,
 ): Record<string, unknown> => ({
-  ...fields,
+  ...body,
   ...Object.fromEntries(
     numbers
       .filter(({ path }) => path.length === 1 && decimals.includes(String(path[0])))

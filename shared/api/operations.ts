@@ -32,7 +32,7 @@ type Row = {
   readsInParallel?: true
   /** The refusal for a missing or foreign object. */
   notFound: { code: ErrorCode; message?: string; category?: Category }
-  body?: v.GenericSchema<unknown, unknown>
+  body?: v.GenericSchema<unknown, unknown> & { readonly entries: v.ObjectEntries }
   /** Fields whose published code is not 1007. */
   fieldCodes?: FieldCodes
   /** Fields that are validated by their source text: 100.50 is an amount, 100.5 is not. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { afterFailure, type BankHealth } from '../../shared/domain/banks/health.ts'
@@ -35,6 +36,15 @@ test('a report with lenient fields ends its debit without an exception', async (
   expect(reply.status).toBe(200)
   expect(reply.body.data).toMatchObject({ fee: '100.30', approval_method: 'mobile_api' })
   expect(await service.exceptions(reference)).toEqual([])
+})
+
+test('a number that a double changes is refused in a field of the report alone', async () => {
+  const codes = ['switch_id', 'metadata'].map(async (name) => {
+    const number = `"${name}":{"id":20261122075413018123}`
+    const text = JSON.stringify(completed).replace('{', `{${number},`)
+    return codeOf(await service.report(randomUUID(), text))
+  })
+  expect(await Promise.all(codes)).toEqual(['404/1404', '422/1007'])
 })
 
 test.each([
