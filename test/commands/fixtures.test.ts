@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
 import { applySteps } from '../../commands/fixtures/apply.ts'
 import { parseSteps } from '../../commands/fixtures/steps.ts'
+import { scenarios } from '../../sandbox/scenarios/catalogue.ts'
+import { nouns } from '../../shared/operator/catalogue.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { testInProcess, useService } from '../support/running-service.ts'
 
@@ -82,6 +84,23 @@ test.each([
   ],
 ])('a failure names its step: %j', async (step, message) => {
   await expect(apply(`- ${step}`)).rejects.toThrow(message)
+})
+
+test('each scenario and each verb is a step', () => {
+  const verbs = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
+    Object.keys(verbs).map((verb) => `${noun} ${verb}`),
+  )
+  const steps = [
+    ...scenarios.map(({ name }) => `- scenario: ${name}`),
+    ...verbs.map((operator) => `- operator: ${operator}\n  options: { x: "\${s}" }`),
+  ]
+  const saving = '- scenario: completed\n  save: s\n'
+  expect(parseSteps(saving + steps.join('\n'))).toHaveLength(steps.length + 1)
+})
+
+test('a body keeps its numbers, also below a member with the name options', () => {
+  const [step] = parseSteps('- call: POST /x\n  body: { metadata: { options: { price: 1.50 } } }')
+  expect(step).toMatchObject({ body: { metadata: { options: { price: 1.5 } } } })
 })
 
 test.each([
