@@ -35,13 +35,12 @@ const payOut = async (
   play: Play,
   first: PlayedDebit,
   isExpected: (batch: PlayedBatch) => boolean,
+  process = (batch: string) => play.operate('settlement', 'process', { batch }),
 ) => {
   for (let debit = first; ; ) {
     const settled = await settle(play, debit)
     const isPayable = settled.status === 'pending' && Number(settled.net) > 0
-    const batch = isPayable
-      ? await play.operate('settlement', 'process', { batch: settled.id })
-      : settled
+    const batch = isPayable ? await process(settled.id) : settled
     if (isExpected(batch)) return { debit, batch }
     if (['processing', 'failed'].includes(batch.status)) conflict(`${batch.id} is ${batch.status}`)
     if (play.reference) play.misfit(`is in ${batch.id}, which is ${batch.status}`)
@@ -72,8 +71,15 @@ export const rejectPayout = async (play: Play) => {
   const provider = await play.operate('provider', 'show', { provider: first.provider })
   const bank = provider.settlement_account?.bank
   if (!bank) return conflict(`${first.provider} has no settlement account`)
-  const { debit, batch } = await whileBankBehaves(play, bank, 'rejecting', () =>
-    payOut(play, first, ({ status }) => status === 'failed'),
+  // The bank, which may be that of the debits, rejects during the payout alone.
+  const { debit, batch } = await payOut(
+    play,
+    first,
+    ({ status }) => status === 'failed',
+    (id) =>
+      whileBankBehaves(play, bank, 'rejecting', () =>
+        play.operate('settlement', 'process', { batch: id }),
+      ),
   )
   return { reference: debit.reference, status: debit.status, batch: viewOf(batch) }
 }

@@ -115,6 +115,12 @@ test('the result of a reversal after the settlement names both batches', async (
   expect(await batchOf(batch.id)).toMatchObject({ status: 'pending', net: '-4.92' })
 })
 
+test('a payout is rejected although a batch below zero takes the whole net of an earlier one', async () => {
+  await played('negative-batch', (await played('settled-and-paid-out')).reference)
+  const { batch } = await played('payout-rejected')
+  expect(batch).toMatchObject({ status: 'failed' })
+})
+
 test('the result of a receiver’s failure has the attempts', async () => {
   const lost = await played('webhook-abandoned-and-recovered')
   const attempts = [{ response_code: 503 }, { response_code: 503 }, { response_code: 204 }]
