@@ -82,15 +82,15 @@ export const loadFunctions = async (
   rows: readonly FunctionRow[] = functionRows,
   load = loadWith(real),
 ) => {
-  const functions = new Map<string, { row: FunctionRow; handler: LambdaHandler }>(
-    await Promise.all(
-      rows.map(async (row) => {
-        const { handler } = await load(row)
-        return [row.name, { row, handler }] as const
-      }),
-    ),
-  )
+  const functions = new Map<string, { row: FunctionRow; handler: LambdaHandler }>()
+  const reload = async (): Promise<void> => {
+    const loaded = await Promise.all(rows.map(async (row) => ({ row, ...(await load(row)) })))
+    for (const { row, handler } of loaded) functions.set(row.name, { row, handler })
+  }
+  await reload()
   return {
+    /** Replaces the functions by new ones, which remember nothing. */
+    reload,
     has: (name: string) => functions.has(name),
     invoke: async (name: string, event: unknown): Promise<unknown> => {
       const loaded = functions.get(name)

@@ -55,8 +55,8 @@ export const openFunctions = async (
   return {
     ...functions,
     readObject,
-    /** Ends the processes of bundles; the next invocations start others, with the present variables. */
-    restart: async (): Promise<void> => bundled?.stop(),
+    /** The next invocations use new functions with the present variables, in new processes if these run bundles. */
+    restart: (): Promise<void> => (bundled ? bundled.stop() : functions.reload()),
     setApprovals: (next: boolean): void => {
       approvals = next
       process.env.APPROVALS = String(next)

@@ -80,7 +80,7 @@ const start = async (
   const reset = await openState({ clock, memory, journal, functions, approvals }, cleanup)
 
   const scoped: FunctionHost = {
-    has: functions.has,
+    ...functions,
     invoke: (...call) => memory.scope(() => functions.invoke(...call)),
   }
   const control = newControl({

@@ -133,6 +133,18 @@ test.each(
   expect(Date.parse((await clock()).now) - before).toBeLessThan(60_000)
 })
 
+test('a reset lifts a request limit that is used up', async () => {
+  const limit = { provider: 'demo', operation: 'charge', 'per-minute': '1' }
+  for (let resets = 0; resets < 2; resets += 1) {
+    await service.call('limit', 'set', limit)
+    const replies = await atOnce(4, () =>
+      service.send('POST', CHARGE, { credential: 'sk_sandbox_demo', body: chargeBody() }),
+    )
+    expect(replies.map(({ status }) => status)).toContain(202)
+    await control('reset')
+  }
+})
+
 test('the clock moves neither rate limits nor the age of signatures', async () => {
   await move({ advance: '2h' })
   const body = JSON.stringify(chargeBody())

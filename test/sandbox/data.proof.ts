@@ -100,6 +100,20 @@ test('an incomplete last line is ignored, and a second sandbox is refused', asyn
   })
 })
 
+test('a sandbox that is killed while it writes its seeds starts with all of them', async () => {
+  const first = start(words())
+  await addressOf(first)
+  first.child.kill('SIGKILL')
+  await first.exited
+  const journal = join(data, 'journal.jsonl')
+  const lines = readFileSync(journal, 'utf8').split('\n')
+  writeFileSync(journal, `${lines.slice(0, 3).join('\n')}\n`)
+  const address = await addressOf(start(words()))
+  expect(await operate(address, 'provider', 'show', '--provider', 'demo')).toMatchObject({
+    id: 'demo',
+  })
+})
+
 const seesZombies = test.runIf(existsSync('/proc/self/status'))
 
 seesZombies('a killed sandbox that its parent has not reaped keeps no folder', async () => {
