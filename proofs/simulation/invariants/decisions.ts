@@ -8,7 +8,9 @@ import { pesewasOf } from './time-and-money.ts'
 /** The decisions of operators on requests for approval and on exceptions. */
 
 /** Before a new URL, `webhook set` renews the health; a repeat after a crash finds it renewed. */
-const isRenewal = ({ changed }: Item): boolean => 'health' in (changed as object)
+const isRenewal = ({ changed }: Item): boolean =>
+  Object.keys(changed as object).every((name) => HEALTH_MEMBERS.test(name))
+const HEALTH_MEMBERS = /^(?:health|\w+_since|\w+_at|is_sidelined)$/
 
 /** A payout and an import are recorded before each attempt: a retry takes effect by its uuid. */
 const isEffect = ({ before, after }: Change): boolean =>

@@ -200,7 +200,10 @@ export const timelineOf = (
         one.until = Math.min(one.until, until)
       const settled = Math.min(until, from + LONGEST_CALL_MS)
       const next = { value, from, until: Infinity, settled }
-      possibleOf.set(`${subject} ${name}`, [...earlier, next])
+      // An earlier attempt of a rotation may have stored a secret that no reply has shown.
+      const hidden = { value: { current: undefined, until }, from, until, settled: until }
+      const isHidden = call.isRepeated && / rotate-/.test(call.verb)
+      possibleOf.set(`${subject} ${name}`, [...earlier, ...(isHidden ? [hidden] : []), next])
     }
   }
   const during = <K extends Name>(name: K, subject: string, from: number, until: number) =>
