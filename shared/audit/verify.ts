@@ -40,8 +40,11 @@ const loadChain = async (from: Day, to: Day, now: Date): Promise<Chain> => {
   )
   const found = await mapConcurrent(days, READS_AT_ONCE, findSealed)
   const objects = found.filter((object) => object !== undefined)
+  // A copy of an earlier table lacks what its objects were sealed from.
+  const isLater = ({ content }: SealedDay) => content && new Date(content.sealed_at) > now
+  const last = objects.findLastIndex((object) => !isLater(object))
   return {
-    byDay: new Map(objects.map((object) => [object.day, object])),
+    byDay: new Map(objects.slice(0, last + 1).map((object) => [object.day, object])),
     generation: (await findRestore())?.generation ?? 1,
     now,
   }
@@ -66,9 +69,11 @@ const isOverdue = (day: Day, now: Date): boolean =>
 
 const resultOfAbsent = async (day: Day, { byDay, now }: Chain): Promise<string> => {
   const run = await findRun(day)
-  // A night may have sealed the day after the chain was read.
-  if (await findSealed(day)) return OPEN
-  if (run?.sealed) return `missing: the object with SHA-256 ${run.sealed}`
+  const sealed = await findSealed(day)
+  if (run?.sealed && run.sealed !== sealed?.sha256)
+    return `missing: the object with SHA-256 ${run.sealed}`
+  // A night has sealed the day after `now`, or after the chain was read.
+  if (sealed) return OPEN
   const others = [...byDay.keys()].sort()
   if (!others[0] || others[0] > day) return OPEN
   const later = others.find((other) => other > day)

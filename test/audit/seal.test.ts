@@ -308,6 +308,14 @@ test.each<[string, () => unknown, Partial<Record<Day, string>>]>([
     { [DAY_AFTER]: expect.stringMatching('^missing: the object with SHA-256') as never },
   ],
   [
+    'a replaced last object of a later time',
+    () =>
+      rewrite(`${DAY_AFTER}.json`, (text) =>
+        text.replace(/"sealed_at":"\d{4}/, '"sealed_at":"9999'),
+      ),
+    { [DAY_AFTER]: expect.stringMatching('^missing: the object with SHA-256') as never },
+  ],
+  [
     'an object that is no JSON',
     () => rewrite(`${DAY_AFTER}.json`, () => 'null'),
     { [DAY_AFTER]: 'altered: the object is not readable' },
@@ -328,6 +336,23 @@ test('a day that a night seals during the verification is open', async () => {
     return false
   })
   expect(verdicts).toEqual([{ day: DAY_AFTER, result: 'open' }])
+})
+
+test('a copy of the table from before a night has open days, and its objects no late records', async () => {
+  await remove(keys.ledger(DAY_AFTER))
+  await remove(keys.reconciliation(DAY_AFTER))
+  const late = ['12:00:00', 'late'] as const
+  await change(TOMORROW, ...late)
+  objects.delete(`${DAY_AFTER}.json`)
+  objects.delete(`${DAY_AFTER}/late.ndjson`)
+  await seal(DAY_AFTER)
+  expect(contentOf(DAY_AFTER).late.count).toBe(1)
+  await remove(changeKey(TOMORROW, ...late))
+  await remove(keys.reconciliation(DAY_AFTER))
+  const before = at(THIRD, '01:00:00')
+  expect(await verified(TODAY, DAY_AFTER, before)).toEqual({
+    ...{ [TODAY]: 'ok', [TOMORROW]: 'ok', [DAY_AFTER]: 'open' },
+  })
 })
 
 test('a refund that the table lacks is a difference until it may have expired', async () => {
