@@ -15,7 +15,7 @@ export const accountRecorder = async (
   author: Author,
   runtime: Runtime,
 ) => {
-  const hash = await customerHasher(runtime)
+  const hash = await customerHasher(runtime, { replaces: true })
   const customer = hash(phone)
   const fields = ({ accountNumber, accountType, status, customerName }: CustomerAccount) => ({
     name: hash(customerName),

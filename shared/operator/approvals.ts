@@ -42,7 +42,7 @@ const split = async (verb: Verb, options: OptionTexts, runtime: Runtime) => {
   const plain = textsOf(options, personalOf(verb))
   const masked = { ...options, ...concealed(secrets, () => SEALED) }
   if (Object.keys(plain).length === 0) return { options: masked, secrets, plain }
-  const hashed = concealed(plain, await customerHasher(runtime))
+  const hashed = concealed(plain, await customerHasher(runtime, { replaces: true }))
   return { options: { ...masked, ...hashed }, secrets, plain, customer: hashed.phone }
 }
 

@@ -5,6 +5,7 @@ import { type BulkScope, isProgress } from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { errorText, log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
+import { UnreadableHashKey } from '../store/operator/customer-hash.ts'
 import { recordAccess } from './accesses.ts'
 import { claimGranted, requestApproval } from './approvals.ts'
 import { callOf, type OperatorEvent, replyToCaller } from './caller.ts'
@@ -228,7 +229,8 @@ export const operatorHandler =
         const isReply = result instanceof ListPage || result instanceof Verdict
         return isReply ? { ...result } : { result }
       } catch (error) {
-        log.error('fault', { ...ids, error: error as Error })
+        const figures = error instanceof UnreadableHashKey ? { SecretsUnreadable: 1 } : {}
+        log.error('fault', { ...ids, error: error as Error }, figures)
         // Lambda logs the thrown error unchanged.
         throw new Error(errorText(error as Error))
       }

@@ -274,6 +274,31 @@ describe('while the sealing key is lost', () => {
     expect(await linkCustomer()).toBe(2)
   })
 
+  testInProcess(
+    'a call that shows or erases a customer fails and keeps the key of the hashes, so that it can return',
+    async () => {
+      const { reference } = await service.charge()
+      const { phone } = unlinkable
+      const records = await linkCustomer()
+      const { VersionId, SecretString } = await current()
+      await lose()
+      const faults = vi.spyOn(log, 'error').mockImplementation(() => undefined)
+      const calls: [string, string, Record<string, string>][] = [
+        ['debit', 'show', { reference }],
+        ['change', 'list', { phone }],
+        ['customer', 'export', { phone }],
+        ['customer', 'erase', { phone, reason: 'Request 10' }],
+      ]
+      for (const call of calls)
+        await expect(service.call(...call), call.join(' ')).rejects.toThrow('cannot be opened')
+      const figures = faults.mock.calls.map(([, , measured]) => measured)
+      expect(figures).toEqual(calls.map(() => ({ SecretsUnreadable: 1 })))
+      faults.mockRestore()
+      await put(`${SecretString}\n`, { ClientRequestToken: VersionId, VersionStages: ['again'] })
+      expect(await service.call('change', 'list', { phone })).toHaveLength(records)
+    },
+  )
+
   test('a change of another setting keeps an unreadable secret, so that its key can return', async () => {
     const target = { bank: 'KEPT' }
     await service.call('bank', 'create', { ...target, name: 'Kept', ...connected })
@@ -305,6 +330,8 @@ describe('in another Region', () => {
 })
 
 test('a reseal seals the numbers of erased customers again, so that a restore can repeat their erasures', async () => {
+  // Replaces the key of the hashes, which tests above have lost.
+  await linkCustomer()
   const since = new Date().toISOString()
   await service.call('customer', 'erase', { phone: '+233245550009', reason: 'Request 9' })
   const old = await rotate()

@@ -20,17 +20,26 @@ type HashKeyItem = { secret: string }
 const hashWith = (secret: string, text: string): string =>
   createHmac('sha256', secret).update(text).digest('base64url').slice(0, HASH_CHARACTERS)
 
+/** The key cannot be opened; its version may return. */
+export class UnreadableHashKey extends Error {
+  override readonly name = 'UnreadableHashKey'
+  override readonly message = 'The key of the customer hashes cannot be opened'
+}
+
 /**
- * Returns a function that hashes phones, accounts and names. The first call creates the key; a key that
- * no version of the sealing key opens is replaced, and earlier records are no longer found.
+ * Returns a function that hashes phones, accounts and names. The first call creates the key. Only a
+ * change of an account replaces an unreadable one: earlier records are then no longer found.
+ * @throws UnreadableHashKey
  */
 export const customerHasher = async (
   runtime: Pick<Runtime, 'randomBytes'>,
+  { replaces = false } = {},
 ): Promise<(text: string) => string> => {
   const key = await optimistically('The key of the customer hashes', async () => {
     const item = await db.read<HashKeyItem>(keys.hashKey)
     const current = item && (await unseal(item.secret, OWNER))
     if (current !== undefined) return current
+    if (item && !replaces) throw new UnreadableHashKey()
     const next = Buffer.from(runtime.randomBytes(KEY_BYTES)).toString('base64url')
     const secret = await seal(next, OWNER, runtime)
     const isWritten = await db.putIf(
@@ -49,12 +58,12 @@ export const customerHasher = async (
 
 /**
  * Returns the hash by which records name a customer; undefined before any such record.
- * @throws Error if no version of the sealing key opens the key
+ * @throws UnreadableHashKey
  */
 export const findCustomerHash = async (text: string): Promise<string | undefined> => {
   const item = await db.read<HashKeyItem>(keys.hashKey)
   if (!item) return undefined
   const key = await unseal(item.secret, OWNER)
-  if (key === undefined) throw new Error('The key of the customer hashes cannot be opened')
+  if (key === undefined) throw new UnreadableHashKey()
   return hashWith(key, text)
 }
