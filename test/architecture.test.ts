@@ -78,7 +78,8 @@ const allowedImports = Object.groupBy(
     functions/                  ./ @aws-sdk/util-dynamodb aws-lambda valibot
     infra/                      ./api/operations.ts ./api/reply-headers.ts ./api/resources.ts ./domain/refusal.ts
     infra/                      ./metrics.ts ./queues/messages.ts ./runtime.ts @aws-sdk/ aws-cdk-lib cdk-nag
-    infra/                      ./domain/debits/lifecycle.ts ./operator/catalogue.ts ./store/keys.ts constructs esbuild node:
+    infra/                      ./domain/debits/lifecycle.ts ./domain/operator/restore.ts ./operator/catalogue.ts
+    infra/                      ./store/keys.ts constructs esbuild node:
     sdk/openapi/                ./api/ ./banks/replies.ts ./banks/request-bodies.ts ./domain/ ./views/
     sdk/openapi/                ./settlement/report/monthly-statement.ts ./settlement/report/render.ts
     sdk/openapi/                infra/definitions/gateway-responses.ts @valibot/to-json-schema node: valibot

@@ -2,15 +2,21 @@ import type { Backup, Stage, StageBackup } from './stages.ts'
 
 /** What a stage can be restored from. */
 
-export const backupOf = ({ backup }: { backup?: StageBackup }): Backup | undefined =>
+type Recoverable = { backup?: StageBackup; replicaOf?: object }
+
+const daily = (backup: StageBackup | undefined): Backup | undefined =>
   backup && 'keepDays' in backup ? backup : undefined
+
+/** Returns the backups of a Region. Those of a passive one are in the other Region. */
+export const backupOf = ({ backup, replicaOf }: Recoverable): Backup | undefined =>
+  replicaOf ? undefined : daily(backup)
 
 /** Days of point-in-time recovery. */
 const RECOVERY_DAYS = 35
 
-/** Returns the days for which an earlier state of the table can be restored. */
-export const restorableDaysOf = (stage: { backup?: StageBackup }): number =>
-  Math.max(RECOVERY_DAYS, backupOf(stage)?.keepDays ?? 0)
+/** Returns the days for which an earlier state of the table can be restored, in either Region. */
+export const restorableDaysOf = ({ backup }: Recoverable): number =>
+  Math.max(RECOVERY_DAYS, daily(backup)?.keepDays ?? 0)
 
 /** Returns the Region of the copies if it is not the stage's own. */
 export const otherRegionOf = (stage: Stage) => {

@@ -201,7 +201,6 @@ const inPassiveRegion = (stage: Stage, waits: boolean): Stage => {
     ...others,
     ...{ region, ...settings, replicaOf: { region: stage.region ?? '', ...replica } },
     ...(!waits && alarmsTo && { alarmsTo }),
-    backup: { declined: 'the other Region has the backups' },
   } as Stage
 }
 

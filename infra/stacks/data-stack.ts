@@ -4,6 +4,7 @@ import { Key } from 'aws-cdk-lib/aws-kms'
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3'
 import { type CfnSecret, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
+import { ERASURE_DAYS } from '../../shared/domain/operator/restore.ts'
 import { denyRemoval, lockOf } from '../constructs/locked-bucket.ts'
 import { suppressNag } from '../constructs/nag-suppressions.ts'
 import { replicaBucket, replicaKeyAlias, replicateReports } from '../constructs/replication.ts'
@@ -155,6 +156,9 @@ export class DataStack extends Stack {
   }
 
   #defineReports(stage: Stage, access: Bucket): Bucket {
+    const restorableDays = restorableDaysOf(stage)
+    if (restorableDays > ERASURE_DAYS)
+      throw new InvalidStage(`backup.keepDays must be at most ${ERASURE_DAYS}`)
     return new Bucket(this, 'Reports', {
       ...this.#encrypted(stage, access),
       ...(stage.replicaOf && { bucketName: replicaBucket(stage, this.region) }),
@@ -168,7 +172,7 @@ export class DataStack extends Stack {
         },
         {
           prefix: 'erasures/',
-          expiration: Duration.days(restorableDaysOf(stage) + 1),
+          expiration: Duration.days(restorableDays + 1),
           noncurrentVersionExpiration: Duration.days(1),
         },
       ],

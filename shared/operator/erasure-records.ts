@@ -1,3 +1,4 @@
+import { ERASURE_DAYS } from '../domain/operator/restore.ts'
 import type { PhoneNumber } from '../domain/phone.ts'
 import { type Day, dayAfter, dayOf, startOf } from '../domain/time.ts'
 import type { Runtime } from '../runtime.ts'
@@ -33,8 +34,6 @@ export const recordErasure = async (
   }
 }
 
-/** Longer than any backup. */
-export const ERASURE_DAYS = 400
 const DAYS_AT_ONCE = 16
 
 /** `phone` is undefined if no version of the sealing key opens it. */

@@ -1,10 +1,11 @@
+import { ERASURE_DAYS } from '../domain/operator/restore.ts'
 import { invalid, Refusal } from '../domain/refusal.ts'
 import { DAY_SECONDS, secondsAfter } from '../domain/time.ts'
 import { type Runtime, timeLimit } from '../runtime.ts'
 import { putChange } from '../store/operator/changes.ts'
 import type { RepeatedErasures } from '../views/operator/customer.ts'
 import { eraseCustomer } from './customer-erasure.ts'
-import { ERASURE_DAYS, erasuresWithin } from './erasure-records.ts'
+import { erasuresWithin } from './erasure-records.ts'
 import type { Author } from './handler.ts'
 
 /** The part of the function's minute in which another erasure may begin: one takes up to half a minute. */

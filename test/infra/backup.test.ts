@@ -72,6 +72,11 @@ test('a lock longer than 35 days allows no continuous backups', () => {
   expect(plansOf(locked.all)).toHaveLength(1)
 })
 
+test('a backup lives no longer than erasures can be repeated', () => {
+  const stage = { ...completeStage, backup: { keepDays: 401, lockDays: 30 } }
+  expect(() => templatesOf(stage)).toThrow('backup.keepDays must be at most 400')
+})
+
 test('the sealing key is replicated to another Region of the copies only', () => {
   const replicasOf = (stage: Stage) =>
     propertiesOf(templatesOf(stage).data, 'AWS::SecretsManager::Secret')[0]?.ReplicaRegions

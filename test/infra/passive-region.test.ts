@@ -73,6 +73,22 @@ test('the passive Region has a key, the bucket of the replica and its own audit,
   expect(new Set(regions)).toEqual(new Set([region]))
 })
 
+test('the erasures outlive the backups of the active Region in both Regions, of which one has backups', () => {
+  for (const [{ all, data }, vaults] of [
+    [active, 1],
+    [waiting, 0],
+    [failedOver, 0],
+  ] as const) {
+    const rules = propertiesOf(data, 'AWS::S3::Bucket').flatMap(
+      ({ LifecycleConfiguration }) => LifecycleConfiguration.Rules,
+    )
+    expect(rules).toContainEqual(
+      expect.objectContaining({ Prefix: 'erasures/', ExpirationInDays: 91 }),
+    )
+    all.resourceCountIs('AWS::Backup::BackupVault', vaults)
+  }
+})
+
 test('the functions of the passive Region use the replicas, also after a restore of the other Region', () => {
   const variables = propertiesOf(waiting.all, 'AWS::Lambda::Function')
     .map(({ Environment }) => Environment?.Variables ?? {})

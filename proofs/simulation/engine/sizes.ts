@@ -54,7 +54,7 @@ const rangeOf = (name: string): Range | undefined =>
 const sizesOfAll: Readonly<Record<string, number>> = {
   'shared/store/work-index SHARDS': 2,
   'shared/store/work-index SETTLE_SHARDS': 2,
-  'shared/operator/erasure-records ERASURE_DAYS': 40,
+  'shared/domain/operator/restore ERASURE_DAYS': 40,
   'shared/domain/webhooks/recovery RECOVERY_PAGE': 4,
 }
 

@@ -8,6 +8,9 @@ import type { ProviderId } from '../providers/provider.ts'
 /** An event id has one digit for the generation (event.ts). */
 export const GENERATION_MAX = 9
 
+/** The days for which a restore can repeat erasures. No backup lives longer. */
+export const ERASURE_DAYS = 400
+
 export type Restore = {
   generation: number
   begunAt: Date
