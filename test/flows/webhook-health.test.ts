@@ -106,6 +106,22 @@ test('a webhook whose answers of an hour are all 410 is disabled', async () => {
   await shows(provider, { health: 'disabled', disabled_at: TIME })
 })
 
+test('the events that a webhook did not get after failed redeliveries had disabled it are recovered', async () => {
+  const { provider, respond, debit, redeliver } = await subscribe('regained', CREATED)
+  const { id } = (await debit('delivered')).record
+  respond(410)
+  await redeliver(id)
+  await shows(provider, { health: 'failing', exhausted_since: null })
+  const goneSince = daysAgo(1 / 24)
+  await changeHealth(providerId(provider.id), (health) => ({ ...health, goneSince }))
+  await redeliver(id)
+  await shows(provider, { health: 'disabled' })
+  const { reference } = await debit('abandoned')
+  respond(204)
+  await provider.webhook('ping')
+  await provider.delivery(reference, 'created', 'delivered')
+})
+
 test.each(['enable', 'set'])('a disabled webhook gets nothing until `webhook %s`', async (verb) => {
   const own = await subscribe(`renewed-by-${verb}`, CREATED)
   const { provider, respond, debit } = own

@@ -75,7 +75,9 @@ const noteFailure = (health: WebhookHealth, { at, abandoned, isGone }: HealthObs
   const isDead =
     failingDays(noted, at) >= DISABLED_AFTER_DAYS ||
     at.getTime() - goneSince.getTime() >= DISABLED_AFTER_GONE_MS
-  return isDead && !disabledAt ? { ...noted, disabledAt: at } : noted
+  if (!isDead || disabledAt) return noted
+  // Its next events are abandoned without an attempt.
+  return { ...noted, exhaustedSince: noted.exhaustedSince ?? at, disabledAt: at }
 }
 
 const noteGone = (health: WebhookHealth, isGone: boolean, at: Date): WebhookHealth => {

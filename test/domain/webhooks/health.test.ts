@@ -63,7 +63,12 @@ const changes: Change[] = [
   ['healthy to exhausted', healthy, abandons(FIRST), { ...failing, exhaustedSince: FIRST }],
   ['changed to failing', changed, fails(FIVE_DAYS), { ...changed, failingSince: FIVE_DAYS }],
   ['exhausted to disabled', exhausted, abandons(FIVE_DAYS), disabled],
-  ['failing to disabled', failing, fails(FIVE_DAYS), { ...failing, disabledAt: FIVE_DAYS }],
+  [
+    'failing to disabled',
+    failing,
+    fails(FIVE_DAYS),
+    { ...failing, exhaustedSince: FIVE_DAYS, disabledAt: FIVE_DAYS },
+  ],
   ['failing to recovered', failing, succeeds(SECOND), { recoveredAt: SECOND }],
   ['changed to recovered', changed, succeeds(FIVE_DAYS), { recoveredAt: FIVE_DAYS }],
   ['disabled to recovered', disabled, succeeds(FIVE_DAYS), { recoveredAt: FIVE_DAYS }],
