@@ -240,7 +240,7 @@ export const sweeps = merge(queriesBanks, appendsToFeed, notesHealth, erasesDebi
 
 /** Accounts of customers, their export and their erasure. */
 export const servesCustomers = merge(requestsApprovals, worksInBulk, erasesDebits, {
-  GetItem: ['BANKS', 'CUSTOMER#*', 'HASH_KEY'],
+  GetItem: ['BANKS', 'CUSTOMER#*', 'HASH_KEY', 'RESTORE'],
   BatchGetItem: ['ACCESSES', 'APPROVAL#*', 'CUSTOMER#*'],
   Query: ['APPROVALS', 'BANKS', 'CUSTOMER#*'],
   PutItem: ['ACCESSES', 'CUSTOMER#*', 'ERASURE#*', 'HASH_KEY', 'APPROVAL#*'],

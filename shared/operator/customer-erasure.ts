@@ -116,7 +116,7 @@ export const eraseCustomer = async (
   const { debits, requests, customer } = plan
   const { hash } = customer
   const recording = { ...author, target: hash, customer: hash }
-  await recordErasure(phone, author.at, runtime)
+  await recordErasure(phone, runtime)
   await putChange(recording, { reason, debits: debits.length })
   for (const { bank } of await listAccounts(phone)) {
     const own = { ...author, id: runtime.newId() }

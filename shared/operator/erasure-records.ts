@@ -25,9 +25,9 @@ const sealed = async (phone: PhoneNumber, at: Date, runtime: Pick<Runtime, 'rand
 /** Stores an erasure under the next number of its day, so that no reader lists the bucket. */
 export const recordErasure = async (
   phone: PhoneNumber,
-  at: Date,
-  runtime: Pick<Runtime, 'randomBytes'>,
+  runtime: Pick<Runtime, 'now' | 'randomBytes'>,
 ): Promise<void> => {
+  const at = runtime.now()
   const text = await sealed(phone, at, runtime)
   for (let n = 0; ; n += 1) {
     if (await putNew({ erasure: `${dayOf(at)}/${n}` }, text)) return
@@ -50,11 +50,13 @@ async function* erasuresOf(day: Day): AsyncGenerator<ErasureRecord & { n: number
   }
 }
 
-/** Yields the erasures of a span of time, by day. */
+/** Yields the erasures of a span of time, oldest first. Concurrent calls number them in any order. */
 export async function* erasuresWithin({ from, before }: Span): AsyncGenerator<ErasureRecord> {
   for (let day = dayOf(from); startOf(day) < before; day = dayAfter(day)) {
-    for await (const { at, phone } of erasuresOf(day))
-      if (at >= from && at < before) yield { at, phone }
+    const records = await Array.fromAsync(erasuresOf(day))
+    yield* records
+      .filter(({ at }) => at >= from && at < before)
+      .sort((one, other) => one.at.getTime() - other.at.getTime())
   }
 }
 

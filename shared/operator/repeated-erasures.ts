@@ -3,6 +3,8 @@ import { invalid, Refusal } from '../domain/refusal.ts'
 import { DAY_SECONDS, secondsAfter } from '../domain/time.ts'
 import { type Runtime, timeLimit } from '../runtime.ts'
 import { putChange } from '../store/operator/changes.ts'
+import { findRestore } from '../store/operator/restores.ts'
+import type { Span } from '../store/table.ts'
 import type { RepeatedErasures } from '../views/operator/customer.ts'
 import { eraseCustomer } from './customer-erasure.ts'
 import { erasuresWithin } from './erasure-records.ts'
@@ -11,14 +13,27 @@ import type { Author } from './handler.ts'
 /** The part of the function's minute in which another erasure may begin: one takes up to half a minute. */
 const BEGIN_MS = 20_000
 
-export const refusalToRepeat = async (
-  { since }: { since: Date },
-  { at }: Pick<Author, 'at'>,
-): Promise<Refusal | undefined> => {
-  if (since > at) return invalid({ since: ['must not be in the future'] })
+/** The function's timeout: an erasure that was recorded before the restored second can have written after it. */
+const CALL_SECONDS = 60
+
+type Since = { since: Date }
+
+/** Returns the times of the lost erasures. Those since the begin of the restore are in its table. */
+const lostSpan = async ({ since }: Since, { at }: Pick<Author, 'at'>): Promise<Span | Refusal> => {
+  const restore = await findRestore()
+  if (!restore) return new Refusal(1404, { details: 'no restore has begun' })
+  if (since > restore.begunAt) return invalid({ since: ['must be before the restore began'] })
   return since < secondsAfter(at, -ERASURE_DAYS * DAY_SECONDS)
     ? invalid({ since: [`must be within ${ERASURE_DAYS} days`] })
-    : undefined
+    : { from: secondsAfter(since, -CALL_SECONDS), before: restore.begunAt }
+}
+
+export const refusalToRepeat = async (
+  options: Since,
+  author: Pick<Author, 'at'>,
+): Promise<Refusal | undefined> => {
+  const span = await lostSpan(options, author)
+  return span instanceof Refusal ? span : undefined
 }
 
 /**
@@ -26,20 +41,20 @@ export const refusalToRepeat = async (
  * `refused`, and a repeated call erases them later.
  */
 export const repeatErasures = async (
-  options: { since: Date },
+  options: Since,
   author: Author,
   runtime: Runtime,
 ): Promise<RepeatedErasures | Refusal> => {
-  const refusal = await refusalToRepeat(options, author)
-  if (refusal) return refusal
-  const { since } = options
+  const span = await lostSpan(options, author)
+  if (span instanceof Refusal) return span
   const { scope: _, approval, ...recording } = author
   const timeIsUp = timeLimit(runtime, BEGIN_MS)
-  await putChange({ ...recording, target: 'erasures' }, { since: since.toISOString() })
+  await putChange({ ...recording, target: 'erasures' }, { since: options.since.toISOString() })
   const result = { repeated: 0, erased: 0, later: 0, unreadable: 0 }
   const refused: string[] = []
-  for await (const { at, phone } of erasuresWithin({ from: since, before: author.at })) {
-    if (timeIsUp()) return { ...result, refused, next: at.toISOString() }
+  for await (const { at, phone } of erasuresWithin(span)) {
+    const next = secondsAfter(at, CALL_SECONDS).toISOString()
+    if (timeIsUp()) return { ...result, refused, next }
     if (phone === undefined) {
       result.unreadable += 1
       continue

@@ -120,6 +120,8 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
   'customer repeat-erasures': async () => {
     const phone = '+233249999998'
     await grant(await request('customer', 'link', { ...account, phone }))
+    await call('restore', 'begin', { generation: '2' })
+    await call('restore', 'release')
     return { since: new Date(Date.now() - DAY_MS).toISOString() }
   },
   'debit reverse': async () => ({

@@ -159,6 +159,8 @@ const attacksOn = (w: World): Attack[] => [
   ['connector remove', { bank: w.bank }],
   ['customer unlink', { phone: w.phone, bank: 'GCB' }],
   ['customer erase', { phone: w.phone, reason: 'Asked' }],
+  ['restore begin', { generation: '2' }],
+  ['restore release', {}],
   ['customer repeat-erasures', { since: new Date(Date.now() - 3_600_000).toISOString() }],
   ['customer link', { phone: w.phone, bank: 'GCB', name: 'x', 'account-number': '1041001001' }],
   ['customer upload', { bank: 'GCB', ...w.rows, rows: `[["${w.phone}","x","1041001001"]]` }],
@@ -195,8 +197,6 @@ const attacksOn = (w: World): Attack[] => [
   ['calendar remove', { date: '2099-01-01' }],
   ['secret reseal', {}],
   ['dead-letters redrive', { queue: 'payments' }],
-  ['restore begin', { generation: '2' }],
-  ['restore release', {}],
 ]
 
 /** Reads what only two operators may change. A removed webhook or account harms no one. */

@@ -130,7 +130,10 @@ export const eraseCustomers = async (
     note()
   }
   if (afterDays > 0) return
+  await api.sleep(JOBS_MS)
   restoreTable(since)
+  const { highest_generation: highest } = resultOf(await operate('restore', 'show', {})) ?? {}
+  await operate('restore', 'begin', { generation: String(highest + 1) })
   const options = { since: new Date(since).toISOString() }
   const { refused: unlike, next } =
     resultOf(await request('customer', 'repeat-erasures', options)) ?? {}

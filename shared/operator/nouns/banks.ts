@@ -252,7 +252,7 @@ export const customer = {
     'repeat-erasures': {
       effect: 'money',
       approval: 'always',
-      summary: 'repeats the erasures since the second to which the table was restored',
+      summary: 'after a restore, repeats the erasures since the restored second',
       options: o.options({ since: o.option('TIME', 'such as 2026-11-21T09:59:00Z', Instant) }),
     },
   },
