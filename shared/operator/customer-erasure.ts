@@ -139,7 +139,8 @@ export const eraseCustomer = async (
       const due = new Date(
         Math.min(...some.map(({ from }) => Math.max(Number(from), afterThisCall(now)))),
       )
-      return putLaterErasures({ customer: hash, call: `${author.id}#${group}`, references }, due)
+      const page = { customer: hash, call: `${author.id}#${group}`, references }
+      return putLaterErasures(page, due, runtime)
     }),
   )
   const rest = await eraseAll(

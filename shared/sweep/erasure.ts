@@ -27,5 +27,5 @@ export const sweepErasure = async (item: WorkItem, runtime: Runtime): Promise<vo
   const times = await mapConcurrent(references, DEBITS_AT_ONCE, (one) => eraseDue(one, runtime))
   const remaining = references.filter((_, index) => times[index])
   const next = Math.min(...times.flatMap((time) => time?.getTime() ?? []))
-  await replaceLaterErasure(item, remaining, new Date(remaining.length > 0 ? next : 0))
+  await replaceLaterErasure(item, remaining, new Date(remaining.length > 0 ? next : 0), runtime)
 }

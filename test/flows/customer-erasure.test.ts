@@ -289,7 +289,7 @@ describe('customer erase', () => {
       expect(pages).toMatchObject([{ references: [charged.reference] }])
       expect(JSON.stringify(pages)).not.toContain(phone_number.slice(4))
       await service.runJob('sweep', {}, 9 * DAY_SECONDS)
-      expect(await erasures()).toEqual(pages)
+      expect(await erasures()).toMatchObject([{ references: [charged.reference] }])
       // A later report is open work: the sweep tries again a day later.
       await report(charged, 'completed', { bank_reference: 'B-9' })
       await service.runJob('sweep', {}, 10 * DAY_SECONDS + 60)

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { DAY_SECONDS } from '../../shared/domain/time.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findLaterErasure, putLaterErasures } from '../../shared/store/debits/later-erasures.ts'
@@ -25,13 +26,17 @@ const failedOn = async (day: number): Promise<Debit> => {
   return debit
 }
 
+/** Stores a page that is due on day 10. */
+const putPage = (references: readonly Reference[]) =>
+  putLaterErasures({ customer: 'hash', call: 'call', references }, inDays(10), still())
+
 const due = async (now: Date) =>
   (await Promise.all(shards.map((shard) => listDue(shard, now, 10)))).flat()
 
 test('a debit that another writer changes during its erasure is erased by the next sweep', async () => {
   const debit = await failedOn(0)
   const { reference } = debit.facts
-  await putLaterErasures({ customer: 'hash', call: 'call', references: [reference] }, inDays(10))
+  await putPage([reference])
   let change: Promise<unknown> | undefined
   const now = () => {
     change ??= storeDebit({ ...debit, version: debit.version + 1 })
@@ -50,7 +55,7 @@ test('a debit that another writer changes during its erasure is erased by the ne
 test('each debit of a page is erased on its day', async () => {
   const debits = [await failedOn(0), await failedOn(5), await failedOn(2)]
   const references = debits.map(({ facts }) => facts.reference)
-  await putLaterErasures({ customer: 'hash', call: 'call', references }, inDays(10))
+  await putPage(references)
   for (const [day, open] of [
     [10, 2],
     [12, 1],
@@ -63,4 +68,15 @@ test('each debit of a page is erased on its day', async () => {
   }
   const phones = references.map(async (one) => (await findDebit(one))?.facts.phone)
   expect(await Promise.all(phones)).toEqual([null, null, null])
+})
+
+test('a lower age reaches erasures that were requested before', async () => {
+  const debit = await failedOn(0)
+  const { reference } = debit.facts
+  await putPage([reference])
+  vi.stubEnv('ERASE_AFTER_DAYS', '2')
+  const [item] = await due(inDays(8))
+  if (!item) throw new Error('No page is due')
+  await sweepErasure(item, still({ now: () => inDays(8) }))
+  expect((await findDebit(reference))?.facts.phone).toBeNull()
 })

@@ -55,6 +55,7 @@ const sizesOfAll: Readonly<Record<string, number>> = {
   'shared/store/work-index SHARDS': 2,
   'shared/store/work-index SETTLE_SHARDS': 2,
   'shared/domain/operator/restore ERASURE_DAYS': 40,
+  'shared/store/debits/later-erasures WAIT_DAYS': 1,
   'shared/domain/webhooks/recovery RECOVERY_PAGE': 4,
 }
 

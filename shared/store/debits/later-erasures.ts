@@ -1,4 +1,6 @@
 import type { Reference } from '../../domain/ids.ts'
+import { DAY_SECONDS, secondsAfter } from '../../domain/time.ts'
+import type { Runtime } from '../../runtime.ts'
 import { groupsOf, mapConcurrent } from '../concurrent.ts'
 import { type Key, keys } from '../keys.ts'
 import * as db from '../table.ts'
@@ -9,6 +11,14 @@ import { dueAt, type WorkItem } from '../work-index.ts'
 const PAGE = 100
 const WRITES_AT_ONCE = 8
 
+/** The sweep computes the times of a page again after these days, because a deployment can lower the age. */
+const WAIT_DAYS = 7
+
+const dueBy = (due: Date, { now }: Pick<Runtime, 'now'>): Date => {
+  const latest = secondsAfter(now(), WAIT_DAYS * DAY_SECONDS)
+  return due < latest ? due : latest
+}
+
 /** @param call distinguishes repeated calls about one customer */
 type LaterErasure = { customer: string; call: string; references: readonly Reference[] }
 
@@ -16,13 +26,14 @@ type LaterErasure = { customer: string; call: string; references: readonly Refer
 export const putLaterErasures = async (
   { customer, call, references }: LaterErasure,
   due: Date,
+  runtime: Pick<Runtime, 'now'>,
 ): Promise<Key[]> => {
   const pages = groupsOf(references, PAGE).map((page, n) => ({
     key: keys.laterErasure(customer, `${call}#${n}`),
     page,
   }))
   await mapConcurrent(pages, WRITES_AT_ONCE, ({ key, page }) =>
-    db.put(key, 'later-erasure', { references: page, ...dueAt(key, due, key.sk) }),
+    db.put(key, 'later-erasure', { references: page, ...dueAt(key, dueBy(due, runtime), key.sk) }),
   )
   return pages.map(({ key }) => key)
 }
@@ -39,6 +50,7 @@ export const replaceLaterErasure = (
   { key, due }: WorkItem,
   references: readonly Reference[],
   next: Date,
+  runtime: Pick<Runtime, 'now'>,
 ): Promise<boolean> => {
   const isUnchanged = {
     ConditionExpression: 'due = :due',
@@ -53,7 +65,7 @@ export const replaceLaterErasure = (
         ExpressionAttributeValues: {
           ':due': due,
           ':references': references,
-          ':next': next.toISOString(),
+          ':next': dueBy(next, runtime).toISOString(),
         },
       })
 }
