@@ -244,7 +244,7 @@ export const servesCustomers = merge(requestsApprovals, worksInBulk, erasesDebit
   BatchGetItem: ['ACCESSES', 'APPROVAL#*', 'CUSTOMER#*'],
   Query: ['APPROVALS', 'BANKS', 'CUSTOMER#*'],
   PutItem: ['ACCESSES', 'CUSTOMER#*', 'ERASURE#*', 'HASH_KEY', 'APPROVAL#*'],
-  DeleteItem: ['CUSTOMER#*', 'ERASURE#*', 'APPROVAL#*', 'BULK#*'],
+  DeleteItem: ['CUSTOMER#*', 'APPROVAL#*', 'BULK#*'],
   customers: ['read', 'write'],
   'by-customer': ['*#+*', 'ACCESSES#*'],
   sealingKey: true,

@@ -9,7 +9,7 @@ import { environment, type Runtime, timeLimit } from '../runtime.ts'
 import { listAccounts, removeAccount } from '../store/banks/banks.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { eraseWholeDebit, type WholeDebit } from '../store/debits/erasure.ts'
-import { putLaterErasures, removeLaterErasures } from '../store/debits/later-erasures.ts'
+import { putLaterErasures } from '../store/debits/later-erasures.ts'
 import { approvalPages, removePlainOptions } from '../store/operator/approvals.ts'
 import { findRows, listParts, removeRows } from '../store/operator/bulks.ts'
 import { putChange } from '../store/operator/changes.ts'
@@ -132,8 +132,8 @@ export const eraseCustomer = async (
   const [old, young] = [true, false].map((isOld) =>
     dated.filter(({ from }) => from <= now === isOld),
   ) as [typeof dated, typeof dated]
-  // Before the first erasure: the sweep continues after a crash.
-  const [begun] = await Promise.all(
+  // Before the first erasure: the sweep continues after a crash, and looks at each debit a last time.
+  await Promise.all(
     [old, young].map((some, group) => {
       const references = some.map(({ one }) => one.debit.facts.reference)
       const due = new Date(
@@ -147,7 +147,6 @@ export const eraseCustomer = async (
     old.map(({ one }) => one),
     runtime,
   )
-  if (rest.length === 0) await removeLaterErasures(begun ?? [])
   const last = young
     .map(({ from }) => from)
     .sort(byTime)

@@ -3,25 +3,36 @@ import type { Reference } from '../domain/ids.ts'
 import { DAY_SECONDS, secondsAfter } from '../domain/time.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
-import { eraseWholeDebit, findWholeDebit } from '../store/debits/erasure.ts'
+import { eraseTexts, eraseWholeDebit, findWholeDebit } from '../store/debits/erasure.ts'
 import { findLaterErasure, replaceLaterErasure } from '../store/debits/later-erasures.ts'
 import type { WorkItem } from '../store/work-index.ts'
 
 const DEBITS_AT_ONCE = 16
 
-/** Returns when to try again; undefined once the debit is erased or gone. */
+/** A worker that has read a debit before its erasure ends within this time, and can write texts until then. */
+export const WORKERS_SECONDS = 180
+
+const afterWorkers = (at: Date): Date => secondsAfter(at, WORKERS_SECONDS)
+
+/** Returns when to look again; undefined once the debit is gone, or erased with the texts around it. */
 const eraseDue = async (reference: Reference, runtime: Runtime): Promise<Date | undefined> => {
   const whole = await findWholeDebit(reference)
-  if (!whole || whole.debit.erasedAt) return undefined
+  if (!whole) return undefined
   const now = runtime.now()
+  const { erasedAt } = whole.debit
+  if (erasedAt) {
+    const last = afterWorkers(erasedAt)
+    if (last > now) return last
+    return (await eraseTexts(whole)) ? undefined : afterWorkers(now)
+  }
   // An operator reversed it since, or the bank reported again.
   if (openWork(whole.debit, whole)) return secondsAfter(now, DAY_SECONDS)
   const from = erasableFrom(whole.debit, environment.eraseAfterDays)
   if (from > now) return from
-  return (await eraseWholeDebit(whole, now, runtime)) ? undefined : now
+  return (await eraseWholeDebit(whole, now, runtime)) ? afterWorkers(now) : now
 }
 
-/** Erases the debits of a page that are old enough by now (docs/compliance.md#personal-data). */
+/** Erases the debits of a page that are old enough by now, and looks at each a last time (docs/compliance.md#personal-data). */
 export const sweepErasure = async (item: WorkItem, runtime: Runtime): Promise<void> => {
   const references = await findLaterErasure(item.key)
   const times = await mapConcurrent(references, DEBITS_AT_ONCE, (one) => eraseDue(one, runtime))

@@ -46,7 +46,10 @@ const canaries = [
   PHONE.slice(4),
 ].filter((text) => text.length > 1)
 
-const erasures = async () => (await items()).filter(({ pk }) => String(pk).startsWith('ERASURE#'))
+const erasuresOf = async (reference: string) =>
+  (await items()).filter(
+    ({ pk, references }) => String(pk).startsWith('ERASURE#') && references.includes(reference),
+  )
 
 /** Returns the canaries in raw items, with the items. */
 const canariesInItems = async (): Promise<string[]> => {
@@ -285,11 +288,11 @@ describe('customer erase', () => {
       const result = await call('customer', 'erase', { ...ERASE, phone: phone_number })
       const last_on = dayAfter(dayOf(new Date()), 10)
       expect(result).toEqual({ erased: 0, later: 1, last_on })
-      const pages = await erasures()
-      expect(pages).toMatchObject([{ references: [charged.reference] }])
+      const pages = await erasuresOf(charged.reference)
+      expect(pages).toHaveLength(1)
       expect(JSON.stringify(pages)).not.toContain(phone_number.slice(4))
       await service.runJob('sweep', {}, 9 * DAY_SECONDS)
-      expect(await erasures()).toMatchObject([{ references: [charged.reference] }])
+      expect(await erasuresOf(charged.reference)).toHaveLength(1)
       // A later report is open work: the sweep tries again a day later.
       await report(charged, 'completed', { bank_reference: 'B-9' })
       await service.runJob('sweep', {}, 10 * DAY_SECONDS + 60)
@@ -297,7 +300,8 @@ describe('customer erase', () => {
       await resolve(charged.reference)
       await service.runJob('sweep', {}, 11 * DAY_SECONDS + 120)
       expect((await read(charged)).customer.phone_number).toBeNull()
-      expect(await erasures()).toEqual([])
+      await service.runJob('sweep', {}, 11 * DAY_SECONDS + 600)
+      expect(await erasuresOf(charged.reference)).toEqual([])
     },
   )
 })

@@ -1,11 +1,11 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
-import { DAY_SECONDS } from '../../shared/domain/time.ts'
+import { DAY_SECONDS, secondsAfter } from '../../shared/domain/time.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findLaterErasure, putLaterErasures } from '../../shared/store/debits/later-erasures.ts'
 import { listDue, shards } from '../../shared/store/work-index.ts'
-import { sweepErasure } from '../../shared/sweep/erasure.ts'
+import { sweepErasure, WORKERS_SECONDS } from '../../shared/sweep/erasure.ts'
 import { bankMove, inSeconds, pendingDebit, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { storeDebit } from '../support/settings.ts'
@@ -33,17 +33,22 @@ const putPage = (references: readonly Reference[]) =>
 const due = async (now: Date) =>
   (await Promise.all(shards.map((shard) => listDue(shard, now, 10)))).flat()
 
-test('a debit that another writer changes during its erasure is erased by the next sweep', async () => {
+test('a debit that another writer changes during its erasure is erased by the next sweep, and looked at again', async () => {
   const debit = await failedOn(0)
   const { reference } = debit.facts
   await putPage([reference])
   let change: Promise<unknown> | undefined
-  const now = () => {
-    change ??= storeDebit({ ...debit, version: debit.version + 1 })
-    return inDays(10)
-  }
-  for (const open of [1, 0]) {
-    const [item] = await due(inDays(10))
+  for (const [seconds, open] of [
+    [0, 1],
+    [0, 1],
+    [WORKERS_SECONDS, 0],
+  ] as const) {
+    const at = secondsAfter(inDays(10), seconds)
+    const now = () => {
+      change ??= storeDebit({ ...debit, version: debit.version + 1 })
+      return at
+    }
+    const [item] = await due(at)
     if (!item) throw new Error('No page is due')
     await sweepErasure(item, still({ now }))
     await change
@@ -52,14 +57,15 @@ test('a debit that another writer changes during its erasure is erased by the ne
   expect((await findDebit(reference))?.facts.phone).toBeNull()
 })
 
-test('each debit of a page is erased on its day', async () => {
+test('each debit of a page is erased on its day, and leaves the page after the last look', async () => {
   const debits = [await failedOn(0), await failedOn(5), await failedOn(2)]
   const references = debits.map(({ facts }) => facts.reference)
   await putPage(references)
   for (const [day, open] of [
-    [10, 2],
-    [12, 1],
-    [15, 0],
+    [10, 3],
+    [12, 2],
+    [15, 1],
+    [16, 0],
   ] as const) {
     const [item, ...others] = await due(inDays(day))
     if (!item || others.length > 0) throw new Error(`Not one page is due on day ${day}`)

@@ -92,6 +92,9 @@ export const eraseAfterDays = ({ seed }: Scenario): number => (seed % 2) * 3
 /** The sweep erases each debit on its day, so that they are checked at several times. */
 const SWEPT_MS = [10, 20, 30, 40].map((hours) => hours * HOUR_MS)
 
+/** By then, the sweep has looked at each erased debit a last time. */
+const LOOKED_MS = 10 * MINUTE_MS
+
 /** Another operator may deny a request. */
 const REQUESTS_MAX = 9
 
@@ -123,11 +126,13 @@ export const eraseCustomers = async (
     if (isDone(done)) phones.push(phone)
     else if (done) refused.push(phone)
   }
-  const note = () =>
+  const note = async () => {
+    await api.sleep(LOOKED_MS)
     erasures.push({ at: api.now(), afterDays, phones, refused, before, after: items() })
+  }
   for (const time of afterDays > 0 ? SWEPT_MS : [0]) {
     await api.until(scenario.endAt + time)
-    note()
+    await note()
   }
   if (afterDays > 0) return
   await api.sleep(JOBS_MS)
@@ -137,5 +142,5 @@ export const eraseCustomers = async (
   const options = { since: new Date(since).toISOString() }
   const { refused: unlike, next } =
     resultOf(await request('customer', 'repeat-erasures', options)) ?? {}
-  if (unlike?.length === 0 && next === null) note()
+  if (unlike?.length === 0 && next === null) await note()
 }

@@ -46,7 +46,7 @@ const replaceMember = (item: db.Item, name: string, next: unknown): Promise<bool
 
 type Response = Pick<Attempt, 'responseBody'>
 
-/** Erases the responses in a delivery, a receipt or an attempt. */
+/** Erases the responses in a delivery, a receipt or an attempt. @returns whether it had none */
 const eraseResponses = async (item: db.Item): Promise<boolean> => {
   const events = (item.events ?? []) as { attempt: Response }[]
   const [name, attempt] =
@@ -54,23 +54,33 @@ const eraseResponses = async (item: db.Item): Promise<boolean> => {
   const responses = [attempt, ...events.map(({ attempt }) => attempt)] as (Response | null)[]
   if (!responses.some((response) => response?.responseBody)) return true
   const next = events.map((event) => ({ ...event, attempt: eraseAttempt(event.attempt) }))
-  return item.events
+  await (item.events
     ? replaceMember(item, 'events', next)
-    : replaceMember(item, String(name), eraseAttempt(attempt as Response))
+    : replaceMember(item, String(name), eraseAttempt(attempt as Response)))
+  return false
 }
 
-/** The outcome in a bank's report stays, so that a repeat of it is resolved too. */
-const eraseException = (exception: ReportException): Promise<boolean> => {
+/** The outcome in a bank's report stays, so that a repeat of it is resolved too. @returns whether it had no other text */
+const eraseException = async (exception: ReportException): Promise<boolean> => {
   const names = erasedFields('exception')
   const outcome = outcomeIn(exception.report ?? '')
+  const rest = (name: string) => (name === 'report' ? outcome : null)
+  if (names.every((name) => (exception[name] ?? null) === rest(name))) return true
   const removed = names.filter((name) => outcome === null || name !== 'report')
   const kept = outcome === null ? '' : 'SET #report = :outcome '
-  return db.updateIf(keys.exception(exception), {
+  await db.updateIf(keys.exception(exception), {
     UpdateExpression: `${kept}REMOVE ${removed.map((name) => `#${name}`).join(', ')}`,
-    ConditionExpression: 'attribute_exists(resolvedAt)',
+    ConditionExpression: 'attribute_exists(pk)',
     ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
     ...(outcome !== null && { ExpressionAttributeValues: { ':outcome': outcome } }),
   })
+  return false
+}
+
+/** Erases the texts around an erased debit. @returns whether there were none */
+export const eraseTexts = async ({ exceptions, responses }: WholeDebit): Promise<boolean> => {
+  const erasures = [...responses.map(eraseResponses), ...exceptions.map(eraseException)]
+  return (await Promise.all(erasures)).every(Boolean)
 }
 
 /** Removes the hash of the request: a trial of all numbers would find its customer. A repeated charge is then 409/3003. */
@@ -101,20 +111,18 @@ const debitErasure = (debit: Debit, at: Date) => {
 
 /**
  * Erases the customer from a debit without open work. The debit and its refund change in one write,
- * last: an interrupted erasure is repeated.
+ * before the texts around them: who reads the debit later writes none.
  * @returns false when another writer was first
  */
 export const eraseWholeDebit = async (
-  { debit, refund, exceptions, responses }: WholeDebit,
+  { debit, refund }: WholeDebit,
   at: Date,
   runtime: Jitter,
 ): Promise<boolean> => {
-  const parts = [
-    ...responses.map((item) => eraseResponses(item)),
-    ...exceptions.map((exception) => eraseException(exception)),
-  ]
-  if ((await Promise.all(parts)).includes(false)) return false
   await eraseClaim(debit.facts)
   const replaced = refund ? [refundReplacement(refund, eraseRefund(refund))] : []
-  return transact([debitErasure(debit, at), ...replaced], runtime)
+  if (!(await transact([debitErasure(debit, at), ...replaced], runtime))) return false
+  const whole = await findWholeDebit(debit.facts.reference)
+  if (whole) await eraseTexts(whole)
+  return true
 }

@@ -2,11 +2,11 @@ import type { Reference } from '../../domain/ids.ts'
 import { DAY_SECONDS, secondsAfter } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
 import { groupsOf, mapConcurrent } from '../concurrent.ts'
-import { type Key, keys } from '../keys.ts'
+import { keys } from '../keys.ts'
 import * as db from '../table.ts'
 import { dueAt, type WorkItem } from '../work-index.ts'
 
-/** Debits that the sweep erases later. Their customer is named by the keyed hash alone. */
+/** Debits that the sweep erases later, and those that it looks at a last time. Their customer is named by the keyed hash alone. */
 
 const PAGE = 100
 const WRITES_AT_ONCE = 8
@@ -22,12 +22,12 @@ const dueBy = (due: Date, { now }: Pick<Runtime, 'now'>): Date => {
 /** @param call distinguishes repeated calls about one customer */
 type LaterErasure = { customer: string; call: string; references: readonly Reference[] }
 
-/** Stores the debits in pages. The sweep computes the time of each. @returns the keys of the pages */
+/** Stores the debits in pages. The sweep computes the time of each. */
 export const putLaterErasures = async (
   { customer, call, references }: LaterErasure,
   due: Date,
   runtime: Pick<Runtime, 'now'>,
-): Promise<Key[]> => {
+): Promise<void> => {
   const pages = groupsOf(references, PAGE).map((page, n) => ({
     key: keys.laterErasure(customer, `${call}#${n}`),
     page,
@@ -35,12 +35,7 @@ export const putLaterErasures = async (
   await mapConcurrent(pages, WRITES_AT_ONCE, ({ key, page }) =>
     db.put(key, 'later-erasure', { references: page, ...dueAt(key, dueBy(due, runtime), key.sk) }),
   )
-  return pages.map(({ key }) => key)
 }
-
-/** Removes pages whose debits are all erased. */
-export const removeLaterErasures = (pages: readonly Key[]): Promise<unknown> =>
-  mapConcurrent(pages, WRITES_AT_ONCE, (key) => db.remove(key))
 
 export const findLaterErasure = async (key: WorkItem['key']): Promise<Reference[]> =>
   (await db.read<{ references: Reference[] }>(key))?.references ?? []
