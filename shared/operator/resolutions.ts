@@ -227,18 +227,13 @@ export const listMatching = async (
 ): Promise<ReportException[]> =>
   (await findExceptions(reference)).filter((one) => kind === undefined || one.kind === kind)
 
-/** Reports whether one note would go to a provider and also close a case that it must not read about. */
-const mixesRequests = (exceptions: readonly ReportException[]): boolean => {
-  const open = exceptions.filter(isOpen)
-  return open.some(isRequest) && !open.every(isRequest)
-}
-
-const kindIsMissing = () =>
-  invalid({ kind: ['is required: the provider reads the note of a reversal_request'] })
+/** A note means another thing for each kind: the provider reads it, or nobody owes the customer the amount. */
+const kindIsMissing = (kinds: ReadonlySet<string>) =>
+  invalid({ kind: [`is required: open are ${[...kinds].sort().join(' and ')}`] })
 
 type Resolving = { reference: Reference; kind?: string | undefined; note: string }
 
-/** Resolves the exceptions of a debit, of one kind or all. @returns how many were open */
+/** Resolves the exceptions of a debit that are open, of one kind. @returns how many they were */
 export const resolveExceptions = (
   { reference, kind, note }: Resolving,
   author: Author,
@@ -249,8 +244,9 @@ export const resolveExceptions = (
     const exceptions = await listMatching(reference, kind)
     const open = exceptions.filter(isOpen)
     const [first] = open
+    const kinds = new Set(open.map((one) => one.kind))
     if (exceptions.length === 0) return noSuch('exception')
-    if (mixesRequests(exceptions)) return kindIsMissing()
+    if (kinds.size > 1) return kindIsMissing(kinds)
     if (!first) return 0
     const writesOf = (group: readonly ReportException[], by: Author) => {
       const recording = { ...by, target: reference, provider: first.provider }

@@ -159,8 +159,8 @@ const sendAsBank = async () => {
   await report(one.uuid, { status: 'failed', bank_reference, error_message, metadata })
   // The line of a rejected report contains the debit and no text of the bank.
   await report(one.uuid, { status: 'completed', bank_reference: canary('late bank reference') })
-  const note = canary('note')
-  await service.call('exception', 'resolve', { reference: one.reference, note })
+  const resolution = { kind: 'late_completion', note: canary('note') }
+  await service.call('exception', 'resolve', { reference: one.reference, ...resolution })
   saying(422, '{"status":"rejected","code":"{code}","message":"{words}"}')
   await debit('rejected', 3)
   saying(200, '{bank body}', { [canary('bank header')]: canary('bank header value') })

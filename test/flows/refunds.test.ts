@@ -346,13 +346,27 @@ test.each([
     const open = (await service.exceptions(reference)).map(({ kind }) => kind)
     expect([open.toSorted(), posts(debit)]).toEqual([['contradiction', 'refund'], []])
     expect(await service.refusal('exception', 'refund', { reference })).toBe(CONTRADICTED)
-    const note = 'HTB debited nothing'
-    await service.call('exception', 'resolve', { reference, note })
+    for (const kind of ['contradiction', 'refund'])
+      await service.call('exception', 'resolve', { reference, kind, note: 'HTB debited nothing' })
     expect(posts(debit)).toEqual([])
     const types = (await entriesOf(debit)).map(({ type }) => type)
     expect(types.toSorted()).toEqual(['repayment', 'reversal'])
   },
 )
+
+test('a note on a contradiction never closes the refund that failed, which is retried', async () => {
+  const debit = await contradicted((refund) => refund)
+  await becomes(debit, 'failed')
+  const resolution = { reference: debit.reference, note: 'HTB erred' }
+  expect(await service.refusal('exception', 'resolve', resolution)).toBe(
+    '--kind: is required: open are contradiction and refund',
+  )
+  await service.call('exception', 'resolve', { ...resolution, kind: 'contradiction' })
+  await refund(debit)
+  await becomes(debit, 'completed')
+  const types = (await entriesOf(debit)).map(({ type }) => type)
+  expect(types.toSorted()).toEqual(['refund', 'reversal'])
+})
 
 test('a refund that a worker may be sending waits despite a contradiction', async () => {
   const debit = await contradicted(begunAgo(0))

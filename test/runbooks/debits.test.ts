@@ -217,7 +217,7 @@ runbook('operators.md#a-late-completion')(
 )
 
 runbook('operators.md#a-contradiction')(
-  'a completed debit that its bank never made is reversed, and the bank refunds nothing',
+  'a debit that its bank never made is reversed without a refund, and a failed refund is decided apart',
   async ({ run, values }) => {
     const { reference } = await play(service, 'contradiction')
     values[REFERENCE] = reference
@@ -229,6 +229,30 @@ runbook('operators.md#a-contradiction')(
     expect((await service.show(reference)).refund).toBeNull()
     expect(await openExceptions(reference)).toEqual([])
     expect(await entriesOf(service, reference)).toEqual(['completion', 'reversal'])
+    const refunding = async (): Promise<string> => {
+      const { reference } = await play(service, 'refund-rejected')
+      const { uuid } = await service.show(reference)
+      const denial = { status: 'failed', bank_reference: 'GCB-1', error_message: 'Not debited' }
+      expect(codeOf(await service.report(uuid, denial))).toBe('422/3001')
+      return reference
+    }
+    const [debited, unmoved] = [await refunding(), await refunding()]
+    const both = { reference: unmoved, note: 'GCB debited nothing' }
+    expect(await service.refusal('exception', 'resolve', both)).toMatch(/^--kind: is required/)
+    await service.call('exception', 'resolve', { ...both, kind: 'contradiction' })
+    Object.assign(values, { 'DCS-20261121-ABC456': debited, 'DCS-20261121-ABC789': unmoved })
+    await run('exception resolve', [{ kind: 'contradiction' }])
+    await run('exception refund', { refund: { status: 'pending' } })
+    await run('exception resolve', [{ kind: 'refund' }])
+    await eventually(async () => {
+      expect((await service.show(debited)).refund.status).toBe('completed')
+    })
+    expect(await Promise.all([debited, unmoved].map(openExceptions))).toEqual([[], []])
+    const entries = await Promise.all([debited, unmoved].map((one) => entriesOf(service, one)))
+    expect(entries).toEqual([
+      ['completion', 'refund', 'reversal'],
+      ['completion', 'repayment', 'reversal'],
+    ])
   },
 )
 

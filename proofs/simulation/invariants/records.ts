@@ -125,7 +125,7 @@ const requestsEnd: Check = ({ observations: { items }, operatorCalls }, report) 
   }
 }
 
-/** A note closes each exception of its kind, or of all kinds, that was open when the call began. */
+/** A note closes each exception that was open when the call began: of its kind, or of the only kind. */
 const notesCloseExceptions: Check = ({ decisions, exceptionChanges }, report) => {
   const changesOf = Map.groupBy(exceptionChanges, ({ after, before }) =>
     String((after ?? before)?.reference),

@@ -115,8 +115,8 @@ export const eraseCustomers = async (
     return done
   }
   const list = await operate('exception', 'list', { status: 'open', limit: '1000' })
-  for (const { reference } of (resultOf(list) ?? []) as { reference: string }[])
-    await operate('exception', 'resolve', { reference, note: 'Closed' })
+  for (const { reference = '', kind = '' } of (resultOf(list) ?? []) as Record<string, string>[])
+    await operate('exception', 'resolve', { reference, kind, note: 'Closed' })
   const [before, since] = [items(), api.now()]
   await api.sleep(1)
   const phones: string[] = []
