@@ -97,9 +97,9 @@ export const compareFile = async (
   const compareRows = async () => {
     // Not before: an ordinary file is read to its end, and refused, without a further request.
     if (compared === 0) await loadDay()
-    const unknown = rows.flatMap(({ uuid, kind }) =>
+    const unknown = rows.flatMap(({ uuid }) =>
       // A bank's own uuid of another version names no debit.
-      v.is(Uuid, uuid) && kind === 'debit' && !comparison.knows(uuid) ? [uuid] : [],
+      v.is(Uuid, uuid) && !comparison.knows(uuid) ? [uuid] : [],
     )
     for (let start = 0; start < unknown.length; start += UUIDS_PER_REQUEST) {
       await loadDebits({ uuids: unknown.slice(start, start + UUIDS_PER_REQUEST) })

@@ -43,9 +43,10 @@ export const newMovements = () => {
     /** Adds a movement, unless one has its uuid. */
     add: (movement: Movement): void => void insert.run(movement),
     knows: (uuid: string): boolean => known.get(uuid) !== undefined,
-    /** Returns the movement of a row: by uuid if present, else by a reference. */
+    /** Returns the movement of a row: by uuid; else, because that may be the bank’s own, by a reference. */
     find: ({ uuid, bank_reference, kind }: StatementRow, amount: string): Found | undefined => {
-      if (uuid !== null) return byUuid.get(uuid) as Found | undefined
+      const own = byUuid.get(uuid)
+      if (own || bank_reference === null) return own as Found | undefined
       const named = [bank_reference, kind, kind, amount]
       const found = byBankReference.get(...named)
       if (found) return found as Found

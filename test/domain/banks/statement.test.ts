@@ -219,10 +219,13 @@ const reportedLater = debit({ status: 'failed', completed_at: NEXT_DAY })
 const reportedNow = debit({ status: 'failed' })
 const renamed = debit({ bank_reference: 'B-2' })
 const AMOUNT = 'the amount is 90.00 here'
+const CHEAP = 'the amount is 5.00 here'
+const TWICE = 'line 2 names the same debit'
 const CURRENCY = 'the currency is GHS here'
 const DAY = `the debit was completed here at ${NEXT_DAY}`
 // Matched, missing here, missing at the bank, and different rows.
 const [MATCH, DIFFERENCE] = ['1=100.00 0 0 0', '0 0 0 1=100.00']
+const UNKNOWN = '0 1=100.00 1=100.00 0'
 
 test.each<[string, StatementRow[], Movement[], string, string?]>([
   ['a row by its uuid', [row({ bank_reference: null })], [debit()], MATCH],
@@ -232,6 +235,35 @@ test.each<[string, StatementRow[], Movement[], string, string?]>([
   ['a late completion that was reported later', [row()], [reportedLater], MATCH],
   ['a late completion that was reported on the day', [row()], [reportedNow], MATCH],
   ['late completions without a row', [], [reportedLater, reportedNow], '0 0 0 0'],
+  ["a bank's own uuid and a known bank reference", [row({ uuid: OTHER })], [debit()], MATCH],
+  ["a bank's own uuid and another amount", [row({ uuid: OTHER })], [cheaper], DIFFERENCE, AMOUNT],
+  [
+    "another debit's uuid",
+    [row({ uuid: OTHER })],
+    [debit(), cheap],
+    '0 0 1=100.00 1=100.00',
+    CHEAP,
+  ],
+  [
+    "a bank's own uuid and reference",
+    [row({ uuid: OTHER, bank_reference: 'B-9' })],
+    [debit()],
+    UNKNOWN,
+  ],
+  ["a bank's own uuid alone", [row({ uuid: OTHER, bank_reference: null })], [debit()], UNKNOWN],
+  [
+    "a bank's own uuid after ours",
+    [row(), row({ uuid: OTHER })],
+    [debit()],
+    '1=100.00 0 0 1=100.00',
+    TWICE,
+  ],
+  [
+    "an outgoing row with a debit's bank reference",
+    [row({ uuid: OTHER, kind: 'outgoing' })],
+    [debit()],
+    UNKNOWN,
+  ],
   ['rows without a debit', [row({ uuid: OTHER }), byBank], [], '0 2=200.00 0 0'],
   ['debits without a row', [], [debit(), failed, earlier], '0 0 1=100.00 0'],
   ['another amount', [row()], [cheaper], DIFFERENCE, AMOUNT],
@@ -240,7 +272,7 @@ test.each<[string, StatementRow[], Movement[], string, string?]>([
   ['a failed debit', [row()], [failed], DIFFERENCE, 'the debit is failed here'],
   ['another day', [row()], [later], DIFFERENCE, DAY],
   ['another reference', [row()], [renamed], DIFFERENCE, 'the bank_reference is B-2 here'],
-  ['two rows', [row(), byBank], [debit()], '1=100.00 0 0 1=100.00', 'line 2 names the same debit'],
+  ['two rows', [row(), byBank], [debit()], '1=100.00 0 0 1=100.00', TWICE],
 ])('a statement with %s is compared', (_, rows, debits, expected, reason) => {
   const { matched, missing_here, missing_at_bank, differs } = compared(rows, debits)
   const groups = [matched, missing_here, missing_at_bank, differs]
@@ -249,6 +281,19 @@ test.each<[string, StatementRow[], Movement[], string, string?]>([
     return count === 0 ? '0' : `${count}=${sum}`
   })
   expect([shown.join(' '), differs.examples.at(-1)?.reason]).toEqual([expected, reason])
+})
+
+test("a debit's uuid wins over a bank reference, also in a row of money that left", async () => {
+  const refund = debit({ kind: 'refund' })
+  const ask = (async (request) => ({
+    debits: 'uuids' in request ? [debit({ uuid: OTHER, reference: OTHER_REFERENCE })] : [],
+    ...{ outgoing: 'outgoing' in request ? [refund] : [], next: null },
+  })) as AskStatement
+  const file = [Buffer.from(`${HEADER}\n${OTHER},B-1,-100.00,GHS,${AT}\n`)]
+  const { report } = await compareFile({ file, date: '2026-11-21' as Day }, ask)
+  const reason = 'it is a debit here'
+  expect(report.differs.examples).toMatchObject([{ reference: OTHER_REFERENCE, reason }])
+  expect([report.matched.count, report.missing_at_bank.count]).toEqual([0, 1])
 })
 
 test('a shared bank reference matches the debit with the same amount', () => {
