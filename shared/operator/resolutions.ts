@@ -76,7 +76,8 @@ const refundAfter = (
 
 const alreadyNoted = () =>
   new Refusal(1409, {
-    details: 'a note resolved a late completion of this debit: --despite-note true refunds it too',
+    details:
+      'a note says that the customer has the money of a late completion: if not, --despite-note true refunds it',
   })
 
 /** A transaction has at most 4 MB of items, and a bank's report 64 KB. Others need room for three. */

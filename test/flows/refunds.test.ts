@@ -399,7 +399,7 @@ test('a repeated report of a late completion with a note stays resolved, and is 
   const decided = { note: 'HTB returned it', resolved_at: exceptions[0]?.resolved_at }
   expect(exceptions).toMatchObject([decided, decided])
   const noted =
-    'a note resolved a late completion of this debit: --despite-note true refunds it too'
+    'a note says that the customer has the money of a late completion: if not, --despite-note true refunds it'
   expect(await service.refusal('exception', 'refund', { reference })).toBe(noted)
   // Another transaction of the bank is a new case.
   await report(debit, { ...late, bank_reference: 'LATE-81' })

@@ -204,7 +204,7 @@ runbook('operators.md#a-late-completion')(
     values[REFERENCE] = returned
     await run('exception resolve', [{ note: expect.stringContaining('ticket 4711') }])
     const refusal = await service.refusal('exception', 'refund', { reference: returned })
-    expect(refusal).toContain('a note resolved a late completion')
+    expect(refusal).toContain('a note says that the customer has the money')
     // A repetition finishes the same refund.
     await service.operate('exception', 'refund', { reference: refunded })
     await eventually(async () => {

@@ -115,26 +115,49 @@ const HEADER = 'uuid,bank_reference,amount,currency,completed_at'
 const statementOf = (debits: readonly Shown[]): string =>
   [HEADER, ...debits.map((one) => `${one.uuid},,${one.amount},GHS,${one.at}`)].join('\n')
 
+/** Returns a late completion that its bank returned, and a refund of money that it never debited, with their notes. */
+const notedCases = async () => {
+  const returned = await service.show((await play(service, 'late-completion')).reference)
+  const unmoved = await service.show((await play(service, 'refund-rejected')).reference)
+  const denial = { status: 'failed', bank_reference: 'GCB-0010', error_message: 'Not debited' }
+  await service.report(unmoved.uuid, denial)
+  for (const [{ reference }, kind] of [
+    [returned, 'late_completion'],
+    [unmoved, 'contradiction'],
+    [unmoved, 'refund'],
+  ])
+    await service.call('exception', 'resolve', { reference, kind, note: 'By telephone' })
+  return { returned, unmoved }
+}
+
 runbook('operations.md#a-banks-statement')(
-  'a statement shows a debit that failed here, which is refunded, and one that the bank never made',
+  'a statement shows a debit that failed here, which is refunded, one that the bank never made, and noted ones',
   async ({ run, values }) => {
     const [reference = ''] = await acme.complete('40.00')
     const { uuid } = await service.show(reference)
     const [unmade = ''] = await acme.complete('7.00')
     const failed = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
+    const { returned, unmoved } = await notedCases()
     const at = new Date(service.sandbox().control.clock.now()).toISOString()
     const rows = [
       { uuid, amount: '40.00', at },
       { uuid: failed.uuid, amount: '100.00', at },
+      { uuid: returned.uuid, amount: '25.00', at },
+      { uuid: returned.uuid, amount: '-25.00', at },
     ]
     Object.assign(values, { B: 'GCB', D: today(service), 'FILE.csv': statementOf(rows) })
     await run('reconciliation statement', {
       matched: { examples: expect.arrayContaining([expect.objectContaining({ reference })]) },
       missing_here: { count: 0 },
       missing_at_bank: {
-        examples: expect.arrayContaining([expect.objectContaining({ reference: unmade })]),
+        examples: expect.arrayContaining(
+          [unmade, unmoved.reference].map((reference) => expect.objectContaining({ reference })),
+        ),
       },
-      differs: { count: 1, sum: '100.00', examples: [{ reference: failed.reference }] },
+      differs: {
+        sum: '150.00',
+        examples: [failed, returned, returned].map(({ reference }) => ({ reference })),
+      },
     })
     const reversal = { '--reference': unmade, '--reason': 'GCB debited nothing' }
     await run('debit reverse', { status: 'reversed', refund: null }, reversal)
