@@ -1,25 +1,23 @@
-import { isBatchId } from '../../shared/domain/ids.ts'
 import { DAY_MS } from '../../shared/domain/time.ts'
+import { logUnreadable } from '../../shared/log.ts'
 import { groupConsumer } from '../../shared/queues/consume.ts'
 import type { Message } from '../../shared/queues/messages.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
-import { keys } from '../../shared/store/keys.ts'
 import { latestRestore } from '../../shared/store/operator/restores.ts'
-import { readMany } from '../../shared/store/table.ts'
-import { appendToFeed } from '../../shared/store/webhooks/feed.ts'
+import { appendToFeed, textOf } from '../../shared/store/webhooks/feed.ts'
+import { findEvents } from '../../shared/webhooks/find-events.ts'
 
 /** Messages are older at most: they wait in their queue, then in its dead-letter queue. */
 const MESSAGE_DAYS = 18
 
-/** Drops events of debits that a restore has lost: their messages were sent before it. */
+/** Drops events that a restore has lost: their messages were sent before it, and others get their numbers. */
 const withoutLost = async (events: Message<'feeds.fifo'>['events'], at: Date) => {
   const { begunAt } = (await latestRestore(at)) ?? {}
   if (!begunAt || at.getTime() - begunAt.getTime() > MESSAGE_DAYS * DAY_MS) return events
-  const own = events.map(({ reference }) => reference).filter((one) => !isBatchId(one))
-  const debits = new Set((await readMany(own.map(keys.debit))).map(({ pk }) => pk))
-  return events.filter(
-    ({ reference }) => isBatchId(reference) || debits.has(keys.debit(reference).pk),
-  )
+  const references = events.map(({ reference }) => reference)
+  const found = await findEvents(references, logUnreadable('append-feed'))
+  const known = new Set(found.map(textOf))
+  return events.filter((event) => known.has(textOf(event)))
 }
 
 /**

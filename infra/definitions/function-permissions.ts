@@ -213,7 +213,7 @@ const rows = {
       'reconciliation-parts',
     ],
   },
-  'append-feed': merge(appendsToFeed, { BatchGetItem: ['DEBIT#*'] }),
+  'append-feed': merge(appendsToFeed, { BatchGetItem: ['DEBIT#*', 'BATCH#*'] }),
   'submit-to-bank': merge(submitsDebits, { sends: ['submissions-sidelined'] }),
   'submit-sidelined': submitsDebits,
   'report-sandbox-outcome': transitionsDebits,

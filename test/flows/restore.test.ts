@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
+import { SETTLED } from '../../shared/domain/webhooks/event.ts'
 import { readGeneration, writeGeneration } from '../../shared/settlement/report/bucket.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
@@ -93,12 +95,27 @@ test('a restore gives events ids of their generation, which no other generation 
   expect(data.map(({ id }: Shown) => id % 100)).toEqual([10, 11, 12])
 })
 
-test('an event of a debit that a restore has lost is not appended to the feed', async () => {
-  const [lost, kept] = ['DCS-20261121-AAAAAA', await provider.charge()] as Reference[]
-  const events = [lost, kept].map((reference) => ({ reference, n: 4 }))
-  await service.runJob('append-feed', { provider: provider.id, events })
+test('the feed takes no event that a restore has lost, and has the next event of its number', async () => {
+  const fields = { phone_number: SILENT }
+  const { reference, uuid } = await service.chargeUntil('processing', fields, provider.credential)
+  const lost = [
+    { reference: 'DCS-20261121-AAAAAA' as Reference, n: 0 },
+    { reference: reference as Reference, n: 3 },
+    { reference: batch.id as Reference, n: SETTLED },
+  ]
+  await service.runJob('append-feed', { provider: provider.id, events: lost })
   const feed = await listNewest(providerId(provider.id), 100)
-  expect(feed.filter(({ n }) => n === 4).map(({ reference }) => reference)).toEqual([kept])
+  expect(lost.filter((event) => feed.some((one) => isDeepStrictEqual(one, event)))).toEqual([])
+  const read = async (query: string): Promise<Shown> =>
+    (await provider.get(`/api/v1/payment-providers/events?per_page=100${query}`)).body
+  const { next_cursor } = (await read('')).meta
+  const report = { status: 'completed', bank_reference: 'B-1', approval_method: 'ussd' }
+  expect(await service.report(uuid, report)).toMatchObject({ status: 200 })
+  await eventually(async () => {
+    const { data } = await read(`&cursor=${next_cursor}`)
+    const own = data.filter((one: Shown) => one.data.transaction.reference === reference)
+    expect(own.map((one: Shown) => one.event)).toContain('transaction.completed')
+  })
 })
 
 test('a report of a bank and a reversal by an operator after a restore are events of its generation', async () => {

@@ -74,7 +74,7 @@ export const indexObservations = (observations: Observations) => {
     events: keyed(eventsIn(debits.values(), batches.values()), ({ key }) => key),
     deliveries,
     deliveriesOf: Map.groupBy(deliveries.values(), ({ item }) => item.reference),
-    /** By provider: its events, as `reference#n`. */
+    /** By provider: its events, as `reference#n`, with the time of their last append. */
     feeds: feedsIn(stored),
     posts,
     postsOf,
@@ -149,21 +149,42 @@ const deliveriesIn = (
   })
 }
 
-const feedsIn = ({ itemsOf }: histories.ItemHistories): Map<string, Set<string>> => {
-  const pages = Map.groupBy(itemsOf('feed-page'), ({ pk }) => raw.ownerIn(pk))
-  return new Map(
-    [...pages].map(([provider, own]) => [provider, new Set(own.flatMap(({ entries }) => entries))]),
-  )
+/** Returns the last time at which a list got a member at a place. A restore shortens lists. */
+const addedAt = <T extends Item>(
+  { changes }: histories.History<T>,
+  place: number,
+  listOf: (item: T) => readonly unknown[],
+): number => {
+  const reaches = (item?: T) => item !== undefined && listOf(item).length > place
+  return changes.findLast(({ before, after }) => reaches(after) && !reaches(before))?.at ?? 0
+}
+
+const feedsIn = ({ historiesOf }: histories.ItemHistories) => {
+  const appends = historiesOf('feed-page').flatMap((page) => {
+    const provider = raw.ownerIn(page.item.pk)
+    return page.item.entries.map((key, place) => {
+      return { provider, key, at: addedAt(page, place, ({ entries }) => entries) }
+    })
+  })
+  appends.sort((one, other) => one.at - other.at)
+  const timesOf = (own: typeof appends) => new Map(own.map(({ key, at }) => [key, at]))
+  const byProvider = Map.groupBy(appends, ({ provider }) => provider)
+  return new Map([...byProvider].map(([provider, own]) => [provider, timesOf(own)]))
 }
 
 const eventsIn = (debits: Iterable<DebitHistory>, batches: Iterable<BatchHistory>) => [
-  ...[...debits].flatMap(({ item: { provider, reference }, entries }) =>
-    entries.map(({ type, writtenAt }, n) => {
-      return { key: eventKey(reference, n), provider, type, writtenAt }
+  ...[...debits].flatMap((debit) =>
+    debit.entries.map(({ type, writtenAt }, n) => {
+      const { provider, reference } = debit.item
+      const committedAt = addedAt(debit, n, ({ history }) => history)
+      return { key: eventKey(reference, n), provider, type, writtenAt, committedAt }
     }),
   ),
-  ...[...batches].flatMap(({ item: { id, provider, status, completedAt } }) => {
-    const event = { key: eventKey(id, SETTLED), provider, type: 'settled' as const }
-    return status === 'completed' ? [{ ...event, writtenAt: Date.parse(completedAt ?? '') }] : []
+  ...[...batches].flatMap((batch) => {
+    const { id, provider, completedAt } = batch.item
+    const settled = ({ status }: raw.RawBatch) => (status === 'completed' ? [SETTLED] : [])
+    const writtenAt = Date.parse(completedAt ?? '')
+    const event = { key: eventKey(id, SETTLED), provider, type: 'settled' as const, writtenAt }
+    return settled(batch.item).map(() => ({ ...event, committedAt: addedAt(batch, 0, settled) }))
   }),
 ]

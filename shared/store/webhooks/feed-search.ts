@@ -1,8 +1,8 @@
 import type { ProviderId } from '../../domain/providers/provider.ts'
-import type { FeedEntry } from '../../domain/webhooks/feed.ts'
+import type { EventKey } from '../../domain/webhooks/event.ts'
 import { keys } from '../keys.ts'
 import * as db from '../table.ts'
-import { type FeedPage, newestFirst, pagesBetween, textOf } from './feed.ts'
+import { type FeedPage, generationOf, newestFirst, pagesBetween, textOf } from './feed.ts'
 
 /** The pages of the first call and of later ones: most readers need the newest ones only. */
 const CALL_FIRST = 2
@@ -16,7 +16,7 @@ const CLOCKS_MS = 60_000
 const NEAR_MS = 300_000
 const LATE_MS = 1_200_000
 
-type Missing = Map<string, FeedEntry & { at: Date }>
+type Missing = Map<string, EventKey & { at: Date }>
 
 const timeOf = ({ lastAt }: FeedPage): number => Date.parse(lastAt)
 
@@ -25,10 +25,15 @@ const nextLimit = (Limit: number): number => Math.min(2 * Limit, CALL_MAX)
 const tooLong = (provider: ProviderId) =>
   new Error(`The feed of ${provider} is too long for the time of a run`)
 
-/** Reads pages and removes their events from the missing ones. */
+/**
+ * Reads pages and removes their events from the missing ones. A page of an earlier generation has the event that
+ * a restore lost, not the one that got its number.
+ */
 const readPages = async (query: db.QueryInput, missing: Missing): Promise<FeedPage[]> => {
   const pages = (await db.queryAll(query)) as FeedPage[]
-  for (const { entries } of pages) for (const text of entries) missing.delete(text)
+  for (const page of pages)
+    for (const text of page.entries)
+      if (generationOf(page) >= (missing.get(text)?.generation ?? 1)) missing.delete(text)
   return pages
 }
 
@@ -50,7 +55,7 @@ const spanBefore = (page: FeedPage, missing: Missing, since = 0) => {
  * reads all pages since the first missing event: an event that was repaired is in a later page.
  * @throws Error if the time is up before the pages near all events are read
  */
-export const missingInFeed = async <E extends FeedEntry & { at: Date }>(
+export const missingInFeed = async <E extends EventKey & { at: Date }>(
   provider: ProviderId,
   events: readonly E[],
   timeIsUp: () => boolean = () => false,

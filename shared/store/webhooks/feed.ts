@@ -57,13 +57,14 @@ const newestPages = async (provider: ProviderId, count: number): Promise<FeedPag
  */
 const PAGES_PER_GENERATION = 1_000_000_000
 
-const generationOf = ({ page }: FeedPage): number => Math.floor(page / PAGES_PER_GENERATION) + 1
+export const generationOf = ({ page }: FeedPage): number =>
+  Math.floor(page / PAGES_PER_GENERATION) + 1
 
 const firstPage = (generation: number): number => (generation - 1) * PAGES_PER_GENERATION + 1
 
 /**
- * Appends events to a provider's feed, except those that its newest pages have. One writer at a time per
- * provider writes without races; any number is safe.
+ * Appends events to a provider's feed, except those that its newest pages of this generation have. One writer
+ * at a time per provider writes without races; any number is safe.
  */
 export const appendToFeed = async (
   provider: ProviderId,
@@ -79,7 +80,8 @@ export const appendToFeed = async (
       newestPages(provider, count),
       currentGeneration(at),
     ])
-    const known = new Set(pages.flatMap(({ entries }) => entries))
+    const current = pages.filter((page) => generationOf(page) >= generation)
+    const known = new Set(current.flatMap(({ entries }) => entries))
     remaining = remaining.filter((entry) => !known.has(entry))
     let [newest] = pages
     while (remaining.length > 0) {

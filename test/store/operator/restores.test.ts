@@ -10,6 +10,7 @@ import { toBatchItem } from '../../../shared/store/settlement/batch-item.ts'
 import { findOpenBatch } from '../../../shared/store/settlement/batches.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { appendToFeed, listFeed } from '../../../shared/store/webhooks/feed.ts'
+import { missingInFeed } from '../../../shared/store/webhooks/feed-search.ts'
 import { demoProvider, inSeconds, NOON, providerId, still } from '../../support/examples.ts'
 import { listNewest } from '../../support/newest-events.ts'
 import { storeProvider, storeRestore } from '../../support/settings.ts'
@@ -60,6 +61,20 @@ test('the feed continues in pages of the new generation, so that a lost cursor s
     ...[1, 2, 3].map((count) => ({ page: 1_000_000_001, count })),
   ])
   expect(await listNewest(provider, 2)).toEqual([event(4), event(3)])
+})
+
+test('the feed takes an event whose number an earlier generation used for a lost one', async () => {
+  const provider = providerId('reused')
+  const written = { ...event(2), at: NOON }
+  const rewritten = { ...written, generation: 2 }
+  await appendToFeed(provider, [event(2)], NOON)
+  await storeRestore(2)
+  expect(await missingInFeed(provider, [written])).toEqual([])
+  expect(await missingInFeed(provider, [rewritten])).toEqual([rewritten])
+  await appendToFeed(provider, [event(2)], NOON)
+  await appendToFeed(provider, [event(2)], NOON)
+  expect(await listNewest(provider, 3)).toEqual([event(2), event(2)])
+  expect(await missingInFeed(provider, [rewritten])).toEqual([])
 })
 
 test('the feed fills its pages in every generation', async () => {
