@@ -6,6 +6,7 @@ import type { ProviderId } from '../domain/providers/provider.ts'
 import { DAY_MS, HOUR_MS } from '../domain/time.ts'
 import { type Delivery, isOwed, newDelivery, redeliver } from '../domain/webhooks/delivery.ts'
 import type { ProviderEvent } from '../domain/webhooks/event.ts'
+import { FEED_DAYS } from '../domain/webhooks/feed.ts'
 import { log } from '../log.ts'
 import { submission } from '../queues/outbox.ts'
 import { sendAllOrThrow } from '../queues/send.ts'
@@ -116,8 +117,9 @@ const isStuck = (debit: Debit, now: Date): boolean => {
 type CheckedEvent = ProviderEvent & { isRecorded: boolean }
 
 /**
- * Appends missing events to their provider's feed and creates due delivery records for events without
- * one. The relay sends the attempts, and the work index tracks them: completed debits are swept once.
+ * Appends missing events to their provider's feed, unless it no longer lists their time, and creates due delivery
+ * records for events without one. The relay sends the attempts, and the work index tracks them: completed debits
+ * are swept once.
  */
 export const repairEvents = async (
   provider: ProviderId,
@@ -127,8 +129,10 @@ export const repairEvents = async (
 ): Promise<Repair> => {
   const eligible = events.filter(({ at }) => graceElapsed(at, now))
   if (eligible.length === 0) return { missing: new Set(), failed: new Set() }
+  const listedSince = now.getTime() - FEED_DAYS * DAY_MS
+  const listed = eligible.filter(({ at }) => at.getTime() >= listedSince)
   const [unpublished, unrecorded] = await Promise.all([
-    missingInFeed(provider, eligible, timeIsUp),
+    missingInFeed(provider, listed, timeIsUp),
     unrecordedOf(provider, eligible, now),
   ])
   if (unpublished.length > 0) await appendToFeed(provider, unpublished, now)

@@ -20,6 +20,7 @@ import {
   sweptBefore,
 } from '../../shared/store/sweep-progress.ts'
 import { type Item, read, tableName } from '../../shared/store/table.ts'
+import { listDeliveries } from '../../shared/store/webhooks/deliveries.ts'
 import { dueAt } from '../../shared/store/work-index.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 import { gathered, type Sent, take, useQueues } from '../settlement/messages-sent.ts'
@@ -266,6 +267,22 @@ test('the repair of a day publishes an event that a clock behind dated on the da
   await gathered(() => repairDay({ provider: demoProvider.id, date: dayOf(midnight) }, { now }))
   const published = await listNewest(demoProvider.id, 10)
   expect(published.map(({ n }) => n).sort()).toEqual([0, 1, 2])
+})
+
+test('the repair of a day that the feed no longer has delivers its events only', async () => {
+  await storeWebhook(demoProvider.id, webhook)
+  const debit = pendingDebit({}, inSeconds(-40 * 86_400))
+  insert(JSON.parse(JSON.stringify(toDebitItem(debit))))
+  const day = { provider: demoProvider.id, date: dayOf(inSeconds(-40 * 86_400)) }
+  const { reference } = debit.facts
+  // The second repair finds the deliveries of the first one.
+  for (const repaired of [[reference], []]) {
+    await gathered(async () => {
+      expect(await repairDay(day, { now: () => NOON })).toMatchObject({ lookedAt: 1, repaired })
+    })
+  }
+  expect((await listDeliveries(reference)).map(({ n }) => n)).toEqual([0, 1])
+  expect(await listNewest(demoProvider.id, 10)).toEqual([])
 })
 
 test('a repair of a day whose time is up continues after its last page', async () => {
