@@ -116,12 +116,12 @@ const tokensOf = (text: string): Token[] | undefined => {
 
 const textOf = (text: string, { range: [start, end] = [] }: Token): string => text.slice(start, end)
 
-type Fields = { names: readonly string[]; decimals?: readonly string[] | undefined }
+type KnownFields = { names: readonly string[]; decimals?: readonly string[] | undefined }
 
 /** Rejects numbers that parsing would change: 422/1007. Decimals keep their text; unknown fields are ignored. */
 const checkNumbers = (
   numbers: NumberTexts,
-  { names, decimals = [] }: Fields,
+  { names, decimals = [] }: KnownFields,
 ): Refusal | undefined => {
   const fields = numbers
     .filter(({ text }) => !isKeptExactly(text))
@@ -138,7 +138,7 @@ const checkNumbers = (
 export const fieldsOf = (
   body: unknown,
   numbers: NumberTexts,
-  { wrapper, ...fields }: Fields & { wrapper?: string | undefined },
+  { wrapper, ...fields }: KnownFields & { wrapper?: string | undefined },
 ): Record<string, unknown> | Refusal => {
   if (!isObject(body)) return malformed(NOT_AN_OBJECT)
   if (wrapper === undefined || !(wrapper in body)) {
@@ -159,7 +159,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const withTexts = (
   body: Record<string, unknown>,
   numbers: NumberTexts,
-  { decimals = [] }: Fields,
+  { decimals = [] }: KnownFields,
 ): Record<string, unknown> => ({
   ...body,
   ...Object.fromEntries(
