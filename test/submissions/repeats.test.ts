@@ -50,5 +50,5 @@ test('a failure that a query returns fails a debit that another worker has just 
     return { ...reply, status: 'failed', code: 'transaction_declined', message: 'Declined' }
   })
   await repeat()
-  expect((await service.show(reference)).status).toBe('failed')
+  await service.until(reference, 'failed')
 })
