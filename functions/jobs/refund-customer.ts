@@ -1,4 +1,5 @@
 import { paymentConnectors } from '../../shared/banks/registry.ts'
+import { findRevived } from '../../shared/banks/rejected-payments.ts'
 import { type Debit, predatesRestore } from '../../shared/domain/debits/debit.ts'
 import { blocksRefund, openException } from '../../shared/domain/debits/exception.ts'
 import {
@@ -60,13 +61,10 @@ export const refundCustomer = (runtime: Runtime) =>
       if (isBegun && until > runtime.now()) return
       return recordFailure(refund, 'the bank reported a failure of the debit', OWN, runtime)
     }
-    // A retry: the bank rejected each of its earlier instructions.
-    const earlier = isBegun ? [] : await Promise.all(refund.failed.map(queryRefund))
-    if (earlier.some((result) => result?.kind === 'paid')) {
-      return recordFailure(refund, 'the bank has made a refund that it rejected', OWN, runtime)
-    }
-    if (earlier.some((result) => result?.kind === 'underway')) {
-      return recordFailure(refund, 'the bank is processing a refund that it rejected', OWN, runtime)
+    const revived = await findRevived(isBegun ? [] : refund.failed, queryRefund)
+    if (revived) {
+      const act = revived.kind === 'paid' ? 'has made' : 'is processing'
+      return recordFailure(refund, `the bank ${act} a refund that it rejected`, OWN, runtime)
     }
     const begun = isBegun
       ? refund

@@ -14,7 +14,7 @@ import { listOffsettable, notPayable, replaceTogether } from './pay.ts'
 
 type PaidPayout = {
   bankReference: string
-  /** The amount that the bank paid. Absent: that of the payout that was sent. */
+  /** The amount that the bank paid. Absent: that of the payouts that were sent. */
   amount?: Pesewas | undefined
   /** The bank that paid a rejected payout, if its provider has an account at another one by now. */
   bank?: BankIdentifier | undefined
@@ -71,15 +71,19 @@ export const findRecordable = async (
  * that was not sent or was rejected.
  */
 const refusalOfAmount = (
-  { paid: sent }: Batch,
+  sent: Batch,
   { paid }: Batch,
-  amount = sent,
+  amount = amountSent(sent),
 ): Refusal | undefined => {
   if (amount !== null && amount === paid) return undefined
   const due = formatAmount(paid ?? pesewas(0))
   const other = amount === null ? '' : `, not ${formatAmount(amount)}`
   return notPayable(`${due} is due${other}: --amount ${due} records that the bank paid it`)
 }
+
+/** Returns the amount of all payouts that were sent; null if they differ, or without one. */
+const amountSent = ({ paid, failed = [] }: Batch) =>
+  failed.every((rejected) => rejected.paid === paid) ? paid : null
 
 /** A batch whose payment has begun, the batches that it offsets, and these as they are stored. */
 type Begun = { batch: Batch; others: Batch[]; previous: Batch[] }
@@ -91,18 +95,19 @@ const resume = async (batch: Batch, bank: BankIdentifier | undefined) => {
   return { batch, others, previous: others }
 }
 
-/** Returns the account that was paid: that of the rejected payout, or the current one if it was repeated by hand. */
+/** Returns the account that was paid: that of the last rejected payout, or the current one if it was repeated by hand. */
 const findPaidAccount = async (
-  { provider, paidTo }: Batch,
+  { provider, paidTo, failed = [] }: Batch,
   bank: BankIdentifier | undefined,
 ): Promise<SettlementAccount | Refusal> => {
   const { settlementAccount } = await findPayee(provider)
-  const accounts = [paidTo, settlementAccount].filter((one) => one !== null && one !== undefined)
-  const account = accounts.find((one) => bank === undefined || one.bank === bank)
-  const [sent, current] = accounts
-  if (sent && current && sent.bank !== current.bank && !bank) {
+  const earlier = failed.map((rejected) => rejected.paidTo)
+  const accounts = [settlementAccount, ...earlier, paidTo].filter((one) => !!one)
+  const account = accounts.findLast((one) => bank === undefined || one.bank === bank)
+  const banks = new Set(accounts.map((one) => one.bank))
+  if (banks.size > 1 && !bank) {
     return notPayable(
-      `the account moved from ${sent.bank} to ${current.bank}: --bank names the one that paid`,
+      `the account was at ${[...banks].join(' and ')}: --bank names the one that paid`,
     )
   }
   return (

@@ -1,5 +1,6 @@
 import type { PaymentConnector } from '../banks/connector.ts'
 import { paymentConnectors } from '../banks/registry.ts'
+import { findRevived } from '../banks/rejected-payments.ts'
 import type { ConnectorName } from '../domain/banks/bank.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
@@ -7,11 +8,12 @@ import { replyLost } from '../domain/operator/approval.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import type { ProviderId, SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type Batch, payoutOf, payoutUuid } from '../domain/settlement/batch.ts'
+import { type Batch, payoutOf, type RejectedPayout } from '../domain/settlement/batch.ts'
 import {
   beginPayment,
   endPayment,
   failPayment,
+  rejectedPayouts,
   retryPayment,
 } from '../domain/settlement/payment.ts'
 import type { PayoutResult } from '../domain/settlement/payout.ts'
@@ -208,9 +210,12 @@ export const replaceTogether = async (
 }
 
 /** Returns what the bank of a rejected payout replies now; undefined if it was disconnected. */
-const queryRejected = async ({ uuid, paid, paidTo }: Batch, { connectors }: PaymentDeps) => {
-  const bank = paidTo && (await findBank(paidTo.bank))
-  if (paid === null || !bank || bank.connector === 'none') return undefined
+const queryRejected = async (
+  { uuid, paid, paidTo }: RejectedPayout,
+  { connectors }: PaymentDeps,
+) => {
+  const bank = await findBank(paidTo.bank)
+  if (!bank || bank.connector === 'none') return undefined
   const payment = { kind: 'payout', bank: bank.identifier, uuid, amount: paid } as const
   return connectors[bank.connector].query?.(payment)
 }
@@ -218,7 +223,7 @@ const queryRejected = async ({ uuid, paid, paidTo }: Batch, { connectors }: Paym
 /**
  * Pays a failed batch under a new uuid (docs/api.md#payouts).
  * @param recordChange returns the writes that record the operator's change
- * @throws ConnectorFault if the bank of the rejected payout gives no usable reply
+ * @throws ConnectorFault if the bank of a rejected payout gives no usable reply
  */
 export const retryBatch = async (
   id: BatchId,
@@ -229,14 +234,17 @@ export const retryBatch = async (
   const [batch, restore] = await Promise.all([findFailedBatch(id), findRestore()])
   if (batch instanceof Refusal) return batch
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
-  const current = await queryRejected(batch, deps)
-  if (current?.kind === 'paid') {
-    return notPayable('its bank has paid the rejected payout: settlement complete records it')
+  const revived = await findRevived(rejectedPayouts(batch), (one) => queryRejected(one, deps))
+  if (revived) {
+    const { uuid, paid, paidTo } = revived.payment
+    const payout = `the rejected payout ${uuid} of ${formatAmount(paid)}`
+    return notPayable(
+      revived.kind === 'paid'
+        ? `${paidTo.bank} has paid ${payout}: settlement complete records it`
+        : `${paidTo.bank} is processing ${payout}: retry after its outcome`,
+    )
   }
-  if (current?.kind === 'underway') {
-    return notPayable('its bank is processing the rejected payout: retry after its outcome')
-  }
-  const retried = retryPayment(batch, payoutUuid(id, batch.attempt + 1))
+  const retried = retryPayment(batch)
   const retry = { previous: batch, alongside: recordChange(batch) }
   const begun = await begin(retried, { ...deps, generation: restore?.generation }, options, retry)
   return begun ?? retryBatch(id, recordChange, deps, options)

@@ -114,7 +114,7 @@ const fields: Record<string, Rows> = {
         'feeSchedule byStatus payOn',
       ],
       [INDEX]: ['byTime work due n'],
-      [KEY]: ['uuid attempt'],
+      [KEY]: ['uuid attempt failed'],
       [CHOSEN]: ['paidTo.bank paidTo.accountNumber paidTo.accountName'],
       [RESTORED]: ['generation completedGeneration'],
       [USE]: ['lanes'],

@@ -242,6 +242,11 @@ test('a rejected payout is recorded only with the amount that is due since other
     expect(refused(await record(amount))).toEqual({ code: '400/5001', details })
   }
   expect(await reload(rejected)).toMatchObject({ status: 'failed', paid: 50_00 })
+  // A further payout of another amount, which the bank rejects too.
+  bank.behaviours.push('reject')
+  expect(await retry(rejected)).toMatchObject({ status: 'failed', paid: 150_00 })
+  const details = '150.00 is due: --amount 150.00 records that the bank paid it'
+  expect(refused(await record())).toEqual({ code: '400/5001', details })
   expect(granted(await record(150_00))).toMatchObject({ status: 'completed', paid: 150_00 })
 })
 
@@ -252,7 +257,7 @@ test('a rejected payout that was paid is recorded at its own bank, or at that of
   const eco = 'ECO' as BankIdentifier
   const settlementAccount = { bank: eco, accountNumber: '2441007001', accountName: 'Payee Ltd' }
   await updateProvider(provider, { settlementAccount })
-  const details = 'the account moved from GCB to ECO: --bank names the one that paid'
+  const details = 'the account was at ECO and GCB: --bank names the one that paid'
   expect(refused(await complete(batch))).toEqual({ code: '400/5001', details })
   const cal = 'CAL' as BankIdentifier
   expect(refused(await complete(batch, { bank: cal })).details).toBe('no account at CAL')
@@ -264,7 +269,15 @@ test('a rejected payout that was paid is recorded at its own bank, or at that of
     'ECO',
   ])
   await updateProvider(provider, { settlementAccount: undefined })
-  expect(granted(await complete(batch)).paidTo?.bank).toBe('GCB')
+  const recordable = await findRecordable(batch.id, {}, new Date())
+  expect(granted(recordable).begun.batch.paidTo?.bank).toBe('GCB')
+  await updateProvider(provider, { settlementAccount })
+  await storeBank({ ...gcb, identifier: eco })
+  bank.behaviours.push('reject')
+  expect(await retry(batch)).toMatchObject({ status: 'failed', paidTo: settlementAccount })
+  expect(refused(await complete(batch))).toEqual({ code: '400/5001', details })
+  const completed = granted(await complete(batch, { bank: gcb.identifier }))
+  expect(completed.paidTo?.accountNumber).toBe('1041001001')
 })
 
 test('a payout in progress that an operator records keeps its amount and its offsets', async () => {

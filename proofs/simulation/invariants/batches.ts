@@ -58,7 +58,10 @@ const contentsStay: Check = ({ batches }, report) => {
       const step = `${before.status} to ${after.status}`
       const isRetried = before.status === 'failed' && before.uuid !== after.uuid
       const during = isRetried ? [] : (DURING[step] ?? [])
+      const { uuid, paid, paidTo, failed } = before
+      const kept = isRetried ? [...(failed ?? []), { uuid, paid, paidTo }] : failed
       const other = [
+        ...(isDeepStrictEqual(kept, after.failed) ? [] : ['failed']),
         ...[...FIXED, ...during].filter((name) => !isDeepStrictEqual(before[name], after[name])),
         ...KEPT.filter((name) => !isDeepStrictEqual(before[name] ?? after[name], after[name])),
       ]

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BatchHistory, ObservationIndex } from './observation-index.ts'
-import { beginOf } from './raw-items.ts'
+import { beginOf, type RawBatch, type RawRefund } from './raw-items.ts'
 import { type Check, type Checks, eachBatch } from './rules.ts'
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS, startOf } from './time-and-money.ts'
 
@@ -206,6 +206,34 @@ const dueBatchesArePaid = eachBatch(({ item, changes }, index) => {
   return [...missed, isStuck && 'is being paid since its faults ended']
 })
 
+const NOT_MADE = new Set<unknown>(['rejected', 'nothing'])
+
+/** Before a further payout or refund, each bank is asked about each earlier one. */
+const retriesFollowQueries: Check = (index, report) => {
+  const { batches, refunds, queriesOf, timeline, setup } = index
+  for (const { changes } of [...batches.values(), ...refunds.values()]) {
+    const begun = new Map<string, string>()
+    for (const { before, after, at, since, by } of changes) {
+      if (after?.status !== 'processing' || before?.status === 'processing') continue
+      for (const [uuid, bank] of begun) {
+        const answers = (queriesOf.get(uuid) ?? []).filter(
+          (query) => query.by === by?.invocation && query.at <= at,
+        )
+        const isAsked = answers.some(({ answer }) => NOT_MADE.has(answer))
+        const mayAsk =
+          setup.endpoints.includes(bank) &&
+          !timeline.during('connectorUrl', bank, since, at).includes(undefined)
+        if (mayAsk && !isAsked) report(after.uuid, `follows ${uuid}, but ${bank} was not asked`)
+      }
+      // A restore can undo the record of one.
+      if (!setup.isRestored) begun.set(after.uuid, String(bankOf(after)))
+    }
+  }
+}
+
+const bankOf = (item: RawBatch | RawRefund): unknown =>
+  item.entity === 'batch' ? (item as RawBatch).paidTo?.bank : item.bank
+
 /** The reports of a batch are in the bucket before its payout or offset begins. */
 const reportsPrecedePayouts = eachBatch(({ item, changes }, { observations: { reports } }) => {
   const begin = changes.find(
@@ -221,6 +249,7 @@ const reportsPrecedePayouts = eachBatch(({ item, changes }, { observations: { re
 export const checks: Checks = {
   41: [payoutsReachTheirAccount, changedAccountsHoldPayouts],
   42: [payoutsOffset, dueBatchesArePaid],
+  43: [retriesFollowQueries],
   57: [disabledProvidersWait],
   61: [reportsPrecedePayouts],
   68: [batchesNameTheirDay, payoutsBeginOnTheirDays],

@@ -42,7 +42,7 @@ export const rules = {
   39: 'a reversed debit is refunded once, by its own bank',
   41: "a payout reaches the provider's account, from its due day",
   42: 'a due batch is paid, after it has offset the batches below zero',
-  43: 'a repeated POST to a bank follows a query; none is sent too late or unlike its status',
+  43: 'a repeated POST to a bank, or a further one, follows a query; none is sent too late or unlike its status',
   45: 'a debit has the outcome that its bank gave',
   46: 'a guarded call takes effect after a second operator approved it',
   47: 'the reconciliation of a correct world finds nothing',

@@ -32,6 +32,9 @@ export type BatchStatus = keyof typeof batchStatuses
 export const payoutOf = ({ status }: Pick<Batch, 'status'>): BatchStatusRow['payout'] =>
   batchStatuses[status].payout
 
+/** A bank can pay it after all, by its uuid. */
+export type RejectedPayout = { uuid: Uuid; paid: Pesewas; paidTo: SettlementAccount }
+
 export type Batch = {
   id: BatchId
   /** The bank deduplicates payouts by it. Derived from the id and the attempt. */
@@ -74,6 +77,8 @@ export type Batch = {
   paid: Pesewas | null
   /** The account of the payout; later changes of the provider do not affect it. */
   paidTo: SettlementAccount | null
+  /** The payouts before a retry, each of which its bank rejected. Absent: none. */
+  failed?: readonly RejectedPayout[] | undefined
   /** The amounts that it offsets of batches with a net below zero. */
   offsets: readonly { batch: BatchId; amount: Pesewas }[]
   /** The rest of a net below zero that later batches must offset; zero or less. */

@@ -1,8 +1,7 @@
-import type { Uuid } from '../ids.ts'
 import { pesewas } from '../money.ts'
 import type { SettlementAccount } from '../providers/provider.ts'
 import { laterOf } from '../time.ts'
-import { type Batch, batchStatuses } from './batch.ts'
+import { type Batch, batchStatuses, payoutUuid, type RejectedPayout } from './batch.ts'
 
 /** The steps of a payout (docs/api.md#payouts). */
 
@@ -94,12 +93,19 @@ export const failPayment = (
   }),
 })
 
+/** Returns the payouts of a failed batch, the oldest first. */
+export const rejectedPayouts = ({ id, uuid, paid, paidTo, failed = [] }: Batch) => {
+  if (paid === null || !paidTo) throw new Error(`Batch ${id} has no payout that failed`)
+  return [...failed, { uuid, paid, paidTo }] satisfies RejectedPayout[]
+}
+
 /** Prepares another payout of a failed batch, with a new uuid. */
-export const retryPayment = (batch: Batch, uuid: Uuid): Batch => ({
+export const retryPayment = (batch: Batch): Batch => ({
   ...batch,
-  uuid,
+  uuid: payoutUuid(batch.id, batch.attempt + 1),
   attempt: batch.attempt + 1,
   status: 'pending',
   paid: null,
   paidTo: null,
+  failed: rejectedPayouts(batch),
 })

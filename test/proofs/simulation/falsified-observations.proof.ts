@@ -156,6 +156,11 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const steps = changesOf(run, batch(run))
     steps.find(({ after }) => after.status === 'completed').after.paid += 1
   },
+  '26 a rejected payout is forgotten': (run) => {
+    const { uuid, paid, paidTo } = batch(run)
+    append(run, batch(run), { failed: [{ uuid, paid, paidTo }] })
+    append(run, batch(run), { failed: [] })
+  },
   '28 a debit is settled on its own day': (run) =>
     rewrite(run, batch(run), { date: dayOf(entry(run, 'settled', 'completed').at) }),
   '29 a debit has a fee that its bank did not report': (run) => {
@@ -184,6 +189,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '42 a due batch is not paid': (run) => rewrite(run, batch(run), { status: 'pending' }),
   '43 a POST is repeated without a query': ({ bankPosts }) =>
     bankPosts.push({ ...bankPosts[0], by: 0 }),
+  '43 a further payout begins without a query about the rejected one': (run) => {
+    append(run, batch(run), { status: 'failed' })
+    append(run, batch(run), { status: 'processing', uuid: 'another' })
+  },
   '43 a POST is repeated after a restore without a query': (run) => {
     const [post] = run.bankPosts
     operate(run, 'restore', 'begin', { generation: '2' })
@@ -758,6 +767,10 @@ const messages: Record<string, string> = {
     'was sent by the sweep, but asks for no query',
   '73 a function succeeds, though SQS refused its message': 'succeeded, though SQS refused {}',
   '72 a release holds another provider again': 'is held again',
+  '26 a rejected payout is forgotten': 'another failed',
+  '43 a further payout begins without a query about the rejected one': expect.stringMatching(
+    /^follows .+, but HB. was not asked$/,
+  ),
   '46 a call about many takes effect without an approval':
     'about many debits took effect without an approval',
 }
