@@ -11,13 +11,8 @@ import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.t
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, real, timeLimit } from '../../shared/runtime.ts'
 import { completeBatch, findRecordable } from '../../shared/settlement/complete.ts'
-import {
-  findFailedBatch,
-  payBatch,
-  payeeOf,
-  paymentDeps,
-  retryBatch,
-} from '../../shared/settlement/pay.ts'
+import { findFailedBatch, payBatch, paymentDeps, retryBatch } from '../../shared/settlement/pay.ts'
+import { payeeOf } from '../../shared/settlement/payee.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
 import { statementCsv, statementPage } from '../../shared/settlement/report/monthly-statement.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'

@@ -1,6 +1,7 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { formatAmount, type Pesewas, pesewas } from '../domain/money.ts'
+import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import type { SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
@@ -10,7 +11,8 @@ import { findRestore } from '../store/operator/restores.ts'
 import { findPayee } from '../store/providers/providers.ts'
 import { findBatch, findBatches } from '../store/settlement/batches.ts'
 import type { Write } from '../store/table.ts'
-import { listOffsettable, notPayable, replaceTogether } from './pay.ts'
+import { listOffsettable, replaceTogether } from './pay.ts'
+import { findPayable, notPayable } from './payee.ts'
 
 type PaidPayout = {
   bankReference: string
@@ -24,8 +26,8 @@ type PaidPayout = {
  * Records a payout that an operator has confirmed with the bank; sends nothing to the bank
  * (docs/api.md#payouts).
  * @param recordChange returns the writes that record the operator's change
- * @returns 5404 for an unknown batch, 5005 if it is completed, 5001 if it cannot have been paid or is due
- *   with another amount
+ * @returns 5404 for an unknown batch, 5005 if it is completed, 5001 if it cannot have been paid, is due
+ *   with another amount, or the service would pay it, too
  */
 export const completeBatch = async (
   id: BatchId,
@@ -59,9 +61,10 @@ export const findRecordable = async (
   const batch = await findBatch(id)
   if (!batch) return new Refusal(5404)
   if (payoutOf(batch) === 'none') return new Refusal(5005)
-  const generation = (await findRestore())?.generation
+  const restore = await findRestore()
+  const generation = restore?.generation
   const isBegun = payoutOf(batch) === 'resumes'
-  const begun = isBegun ? await resume(batch, bank) : await begin(batch, { at, bank, generation })
+  const begun = isBegun ? await resume(batch, bank) : await begin(batch, { at, bank, restore })
   if (begun instanceof Refusal) return begun
   return refusalOfAmount(batch, begun.batch, amount) ?? { batch, begun, generation }
 }
@@ -115,17 +118,22 @@ const findPaidAccount = async (
   )
 }
 
-type Beginning = { at: Date; bank: BankIdentifier | undefined; generation: number | undefined }
+type Beginning = { at: Date; bank: BankIdentifier | undefined; restore: Restore | undefined }
 
-const begin = async (
-  batch: Batch,
-  { at, bank, generation }: Beginning,
-): Promise<Begun | Refusal> => {
+const WOULD_PAY =
+  'the service would pay this batch too: hold it by operator provider disable, then record it'
+
+const begin = async (batch: Batch, { at, bank, restore }: Beginning): Promise<Begun | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
   if (batch.totals.net <= 0) return notPayable('the net is not positive: it has no payout')
+  if (payoutOf(batch) === 'begins' && !isHeldBy(restore, batch.provider)) {
+    const payable = await findPayable(batch)
+    if (!(payable instanceof Refusal)) return notPayable(WOULD_PAY)
+  }
   const account = await findPaidAccount(batch, bank)
   if (account instanceof Refusal) return account
   const previous = await listOffsettable(batch)
+  const generation = restore?.generation
   const begun = beginPayment(batch, { belowZero: previous, account, at, generation })
   return payoutOf(begun.batch) === 'none'
     ? notPayable('batches below zero take its net: it has no payout')

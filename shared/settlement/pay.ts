@@ -6,7 +6,6 @@ import type { BatchId } from '../domain/ids.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
 import { replyLost } from '../domain/operator/approval.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
-import type { ProviderId, SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Batch, payoutOf, type RejectedPayout } from '../domain/settlement/batch.ts'
 import {
@@ -17,21 +16,16 @@ import {
   retryPayment,
 } from '../domain/settlement/payment.ts'
 import type { PayoutResult } from '../domain/settlement/payout.ts'
-import { dayOf } from '../domain/time.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
 import { connectionConfig } from '../store/banks/connector-settings.ts'
 import { findRestore } from '../store/operator/restores.ts'
-import { findPayee, findProvider } from '../store/providers/providers.ts'
 import * as batches from '../store/settlement/batches.ts'
 import { findFunds } from '../store/settlement/funding.ts'
 import type { Write } from '../store/table.ts'
-import { refusalOn } from './payout-day.ts'
-
-/** `anyDay`: also on a day without payouts of the bank. */
-type PayoutOptions = { anyDay?: boolean }
+import { notPayable, type PayoutOptions, payeeOf } from './payee.ts'
 
 export type PaymentDeps = {
   runtime: Runtime
@@ -46,13 +40,8 @@ export const paymentDeps = (runtime: Runtime): PaymentDeps => ({
   connectors: paymentConnectors(connectionConfig(runtime, TIMEOUT_SECONDS)),
 })
 
-export const notPayable = (details: string): Refusal => new Refusal(5001, { details })
-
 const held = ({ generation }: Restore): Refusal =>
   notPayable(`payouts are held since restore ${generation}: see operator restore release`)
-
-const disabled = (provider: ProviderId): Refusal =>
-  notPayable(`${provider} is disabled: its payouts are held until operator provider enable`)
 
 /**
  * Pays a batch by one payout to the bank of the provider's account (docs/api.md#payouts). The payout
@@ -125,29 +114,6 @@ export const listOffsettable = async ({ provider, createdAt }: Batch): Promise<B
   (await batches.listBelowZero(provider, createdAt))
     .filter(({ status, outstanding }) => status === 'pending' && outstanding < 0)
     .slice(0, OFFSETS_MAX)
-
-/** Returns the account of a payout that has not begun, or why it may not begin. */
-export const payeeOf = async (
-  batch: Batch,
-  at: Date,
-  { anyDay = false }: PayoutOptions = {},
-): Promise<SettlementAccount | Refusal> => {
-  const { provider, totals, reportedAt } = batch
-  if (!totals || !reportedAt) return notPayable('the batch is being built')
-  if (totals.net < 0) return notPayable('the net is negative: a later batch offsets it')
-  const [settings, payee] = await Promise.all([findProvider(provider), findPayee(provider)])
-  const { settlementAccount: account, payoutsHeldUntil } = payee
-  if (settings?.status === 'suspended') return disabled(provider)
-  if (!account) return notPayable('the provider has no settlement account')
-  if (payoutsHeldUntil && at < new Date(payoutsHeldUntil)) {
-    return notPayable(`the settlement account changed: payouts are held until ${payoutsHeldUntil}`)
-  }
-  const bank = await findBank(account.bank)
-  if (!bank || bank.connector === 'none') {
-    return notPayable(`no connector to the bank ${account.bank}`)
-  }
-  return (anyDay ? undefined : await refusalOn(dayOf(at), bank)) ?? account
-}
 
 const instructBank = async (
   batch: Batch,

@@ -8,7 +8,8 @@ import { log } from '../log.ts'
 import { environment } from '../runtime.ts'
 import { findBatches, listPayable } from '../store/settlement/batches.ts'
 import { buildBatch } from './build.ts'
-import { notPayable, type PaymentDeps, payBatch } from './pay.ts'
+import { type PaymentDeps, payBatch } from './pay.ts'
+import { notPayable } from './payee.ts'
 
 type RunRequest = { date: Day; providers: readonly ProviderId[]; timeIsUp?: () => boolean }
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
@@ -110,6 +110,15 @@ const settleDebitsOf = async (provider: string): Promise<Shown> => {
   return (await service.call('settlement', 'list', { provider }))[0]
 }
 
+/** Disables a provider during a test, so that a payout can be recorded. */
+const hold = async (provider: string): Promise<void> => {
+  await service.call('provider', 'disable', { provider }, 'local:ama')
+  onTestFinished(async () => {
+    const { approval } = await service.call('provider', 'enable', { provider }, 'local:ama')
+    if (approval) await service.call('approval', 'grant', { id: approval.id }, 'local:kofi')
+  })
+}
+
 test('the dialog that grants a payout shows its greatest amount or the recorded one, and its account', async () => {
   const credential = 'sk_sandbox_other'
   const settle = async (count: number): Promise<Shown> => {
@@ -129,6 +138,7 @@ test('the dialog that grants a payout shows its greatest amount or the recorded 
   await early.getByText(settlement_account.account_number).waitFor()
   const amount = (Number(net) + Number(below)).toFixed(2)
   const recorded = { batch: id, amount, 'bank-reference': 'X1', reason: 'By hand' }
+  await hold('other')
   await service.call('settlement', 'complete', recorded, 'local:ama')
   const byHand = await openGrant('settlement complete')
   await byHand.getByText(`${amount} GHS`, { exact: true }).waitFor()
@@ -140,6 +150,7 @@ test('an approver who may not read the batch sees all options of the recorded pa
   await completed()
   const { id, net } = await settleDebitsOf('demo')
   const recorded = { batch: id, amount: net, 'bank-reference': 'X2', reason: 'By hand' }
+  await hold('demo')
   await service.call('settlement', 'complete', recorded, 'local:ama')
   const dialog = await openGrant(id, { nouns: ['approval'] })
   await dialog.getByText(`amount: ${net}`).waitFor()

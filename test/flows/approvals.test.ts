@@ -1,6 +1,6 @@
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
 import type { ApprovalId } from '../../shared/domain/operator/approval.ts'
@@ -145,6 +145,12 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
   'provider update': () => ({ provider: 'other', ...settlementAccount('1041008002') }),
   'settlement complete': async () => {
     const { id, net } = await call('settlement', 'show', { batch: await batch('other') })
+    const provider = { provider: 'other' }
+    await call('provider', 'disable', provider, ama)
+    onTestFinished(async () => {
+      const { approval } = await call('provider', 'enable', provider, ama)
+      if (approval) await grant(approval.id)
+    })
     return { batch: id, ...evidence, amount: net }
   },
   'settlement process': async () => ({ batch: await batch('demo') }),
@@ -527,7 +533,7 @@ describe('a request', () => {
       ['debit complete', { reference: failed, ...evidence }, 'from failed to completed'],
       ['debit fail', { reference: done, ...evidence }, 'from completed to failed'],
       ['settlement retry', { batch: unpaid }, 'only a failed batch can be retried'],
-      ['settlement complete', { batch: unpaid, amount: '1.00', ...evidence }, 'is due, not 1.00'],
+      ['settlement complete', { batch: unpaid, amount: '98.50', ...evidence }, 'would pay'],
     ]
     for (const [title, options, line] of refusals) {
       const [noun = '', verb = ''] = title.split(' ')

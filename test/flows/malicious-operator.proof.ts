@@ -108,10 +108,9 @@ const newWorld = async () => {
   for (const { uuid } of [late, kept]) await service.report(uuid, REPORT)
   await rejected(failed)
   const batch = await batchOf('demo')
-  const { net } = await call('settlement', 'show', { batch })
   const objects = { shop, fenced, mine, bank, phone, funding, stolen: `S${number}` }
   const [first, second] = [late.reference, kept.reference]
-  return { ...objects, rows, failed, batch, net, late: first, kept: second, done, open, other }
+  return { ...objects, rows, failed, batch, late: first, kept: second, done, open, other }
 }
 
 type World = Awaited<ReturnType<typeof newWorld>>
@@ -188,7 +187,7 @@ const attacksOn = (w: World): Attack[] => [
   ['funding record', { bank: 'GCB', amount: '9.00', reference: `${w.funding}X`, date: today() }],
   ['funding correct', { reference: w.funding, amount: '9.00', reason: 'x' }],
   ['settlement process', { batch: w.batch }],
-  ['settlement complete', { batch: w.batch, amount: w.net, ...evidence }],
+  ['settlement complete', { batch: w.failed, ...evidence }],
   ['settlement retry', { batch: w.failed }],
   ['settlement run', { date: today() }],
   ['reconciliation statement', { bank: 'GCB', date: today(), statement: STATEMENT }],

@@ -166,6 +166,9 @@ test.each([
   const other = { ...evidence, amount: '1.00' }
   const due = `${batch.net} is due, not 1.00`
   if (status === 'pending') {
+    const tooEarly = 'the service would pay this batch too: hold it by operator provider disable'
+    await expect(payee.batch('complete', batch.id, evidence)).rejects.toThrow(tooEarly)
+    await service.call('provider', 'disable', { provider: payee.id })
     // An amount that is due at the grant of the call can be another one than the bank paid.
     const needed = `${batch.net} is due: --amount ${batch.net} records`
     await expect(payee.batch('complete', batch.id, paidByHand)).rejects.toThrow(needed)
@@ -174,6 +177,7 @@ test.each([
   const paid = { status: 'completed', paid: batch.net, failure: null }
   const completed = { ...paid, bank_reference: 'GCB-PAID-1' }
   expect(await payee.batch('complete', batch.id, evidence)).toMatchObject(completed)
+  await service.call('provider', 'enable', { provider: payee.id })
   await eventOf(payee, batch)
   await expect(payee.run(second)).rejects.toThrow('5002')
   await expect(payee.batch('complete', batch.id, evidence)).rejects.toThrow('5005')

@@ -107,7 +107,7 @@ runbook('operators.md#approve')(
 )
 
 runbook('operators.md#a-failed-payout')(
-  'a rejected payout is paid to the corrected account after its hold, once',
+  'a rejected payout is paid to the corrected account after its hold, and one by hand is recorded, each once',
   async ({ run, values }) => {
     const { id, uuid } = await batchOf('demo')
     await service.call('bank', 'behave', { bank: 'GCB', as: 'rejecting' })
@@ -128,5 +128,30 @@ runbook('operators.md#a-failed-payout')(
     const entries = await entriesOf(service, id)
     // Its fees were earned before the hold.
     expect(entries.filter((type) => type !== 'fees')).toEqual(['payout'])
+
+    const byHand = await batchOf('demo')
+    values['STL-20261122-ABC456'] = byHand.id
+    const payout = { 'bank-reference': 'RTGS-4713', amount: byHand.net, reason: 'Transfer' }
+    const unheld = await service.refusal(
+      'settlement',
+      'complete',
+      { batch: byHand.id, ...payout },
+      AMA,
+    )
+    expect(unheld).toContain('the service would pay this batch too')
+    await run('provider disable', { status: 'suspended' })
+    const { approval } = await run('settlement complete', PENDING, {}, AMA)
+    // The approver comes after the night.
+    await advance(service, 86_400 - secondsOfDay() + 7_200)
+    expect(await service.call('settlement', 'show', { batch: byHand.id })).toMatchObject({
+      status: 'pending',
+    })
+    expect(await grant(approval.id)).toMatchObject({
+      status: 'completed',
+      bank_reference: 'RTGS-4713',
+    })
+    await run('provider enable', { status: 'active' })
+    const ended = await entriesOf(service, byHand.id)
+    expect(ended.filter((type) => type !== 'fees')).toEqual(['payout'])
   },
 )

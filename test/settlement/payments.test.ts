@@ -89,6 +89,7 @@ const pay = async ({ id }: Batch) => granted(await payBatch(id, deps()))
 const retry = async ({ id }: Batch) => granted(await retryBatch(id, noWrites, deps()))
 const reload = async ({ id }: Pick<Batch, 'id'>): Promise<Batch> => (await findBatch(id)) as Batch
 type Payout = { bankReference: string; amount?: Pesewas; bank?: BankIdentifier }
+const suspend = (batch: Batch) => updateProvider(batch.provider, { status: 'suspended' })
 /** Records a payout that an operator knows of. */
 const complete = ({ id }: Batch, payout: Partial<Payout> = {}, alongside = noWrites) =>
   completeBatch(id, { bankReference: 'B-1', ...payout }, alongside, deps().runtime)
@@ -161,8 +162,10 @@ test('a batch below zero is offset by several later batches, and one of them off
   for (const [n, amount] of [30_00, 60_00, 50_00].entries()) {
     later.push(await batchOf(amount, 4 + n))
   }
-  // Its offset leaves no payout that a bank can have made.
-  expect(refused(await complete(later[0] as Batch)).code).toBe('400/5001')
+  await suspend(one)
+  const taken = 'batches below zero take its net: it has no payout'
+  expect(refused(await complete(later[0] as Batch)).details).toBe(taken)
+  await updateProvider(provider, { status: 'active' })
   for (const batch of later) await pay(batch)
   const paid = await Promise.all(later.map(reload))
   const ofOne = { batch: one.id, amount: 10_00 }
@@ -280,6 +283,29 @@ test('a rejected payout that was paid is recorded at its own bank, or at that of
   expect(completed.paidTo?.accountNumber).toBe('1041001001')
 })
 
+test('the payout of a pending batch is recorded only while the service does not pay it by itself', async () => {
+  const batch = await batchOf(100_00)
+  const amount = pesewas(100_00)
+  const record = async () => {
+    const recordable = await findRecordable(batch.id, { amount }, at('12:00:00', 9))
+    return recordable instanceof Refusal ? refused(recordable).details : 'recordable'
+  }
+  const details =
+    'the service would pay this batch too: hold it by operator provider disable, then record it'
+  const payoutsHeldUntil = at('13:00:00', 9).toISOString()
+  expect(await record()).toBe(details)
+  await updateProvider(provider, { payoutsHeldUntil })
+  expect(await record()).toBe(details)
+  await suspend(batch)
+  expect(await record()).toBe('recordable')
+  await updateProvider(provider, { status: 'active' })
+  await storeBank({ ...gcb, connector: 'none' })
+  expect(await record()).toBe('recordable')
+  await storeBank(gcb)
+  await storeRestore(2)
+  expect(await record()).toBe('recordable')
+})
+
 test('a payout in progress that an operator records keeps its amount and its offsets', async () => {
   await belowZero(100_00)
   const { facts } = await completedDebit(provider, 120_00, at('09:00:00', 2))
@@ -302,6 +328,7 @@ test('an operator with an approval records a payout that offsets as many batches
   const alongside = () =>
     [1, 2].map((n) => putWrite({ pk: `CHANGE#${n}`, sk: 'CHANGE', entity: 'change' }, isNew))
   const amount = pesewas(500_00 - 96_00)
+  await suspend(payable)
   const completed = granted(await complete(payable, { amount }, alongside))
   expect([completed.offsets.length, completed.paid]).toEqual([96, amount])
   const ended = { status: 'completed', outstanding: 0, offsetBy: payable.id }
@@ -394,6 +421,7 @@ describe('payouts that wait for funding', () => {
     const record = async (batch: Batch) =>
       outcomeOf(await complete(batch, { amount: pesewas(batch.totals?.net ?? 0) }))
     expect(await record(begun)).toEqual(['completed', 0])
+    await suspend(unsent)
     expect(await record(unsent)).toEqual(['completed', -90_00])
   })
 
