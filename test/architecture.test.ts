@@ -54,7 +54,8 @@ const allowedImports = Object.groupBy(
     shared/banks/               ./domain/ ./metrics.ts ./request-hmac.ts node: undici valibot
     shared/banks/request-bodies.ts  ./banks/ ./domain/ ./views/fields.ts valibot
     shared/banks/note-health.ts  ./domain/ ./store/ ./log.ts
-    shared/banks/save-bank.ts   ./banks/bank-url.ts ./domain/ ./store/ ./runtime.ts
+    shared/banks/save-bank.ts   ./banks/bank-url.ts ./banks/work-in-progress.ts ./domain/ ./store/ ./runtime.ts
+    shared/banks/work-in-progress.ts  ./domain/ ./store/ ./log.ts
     shared/banks/rejected-report.ts  ./domain/ ./store/ ./log.ts
     shared/webhooks/            ./domain/ ./views/ ./store/ ./runtime.ts ./log.ts ./metrics.ts
     shared/webhooks/http/       ./domain/ ./runtime.ts node: undici valibot

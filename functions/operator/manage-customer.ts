@@ -13,7 +13,7 @@ import {
   uploadRows,
 } from '../../shared/operator/customer-import.ts'
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { customer } from '../../shared/operator/nouns/banks.ts'
+import { customer } from '../../shared/operator/nouns/customers.ts'
 import { pageOf } from '../../shared/operator/pages.ts'
 import { refusalToRepeat, repeatErasures } from '../../shared/operator/repeated-erasures.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'

@@ -38,6 +38,16 @@ const approvable = Object.values(nouns)
   .filter(({ verbs }) => Object.values(verbs).some(({ effect }) => effect === 'money'))
   .map(({ name }) => `manage-${name}` as const)
 
+/** Changes a bank and its connector, and reads the debits, payouts and refunds that the bank may have. */
+const connectsBanks = merge(requestsApprovals, readsOpenDebits, {
+  GetItem: ['BANKS', 'BANK#*'],
+  BatchGetItem: ['BATCH#*'],
+  Query: ['BANKS', 'DEBIT#*'],
+  PutItem: ['BANKS', 'BANK#*'],
+  'by-status': ['PROVIDERS', '*#settlements', 'REFUNDS#*'],
+  sealingKey: true,
+})
+
 /**
  * Lists the permissions of each function; operations also get those of `caller`. The stack builds
  * roles from the rows, the sandbox checks calls against them, and the flow tests report unused ones.
@@ -93,13 +103,7 @@ const rows = {
     PutItem: ['PROVIDER#*', 'BANKS'],
     'by-status': ['PROVIDERS'],
   }),
-  'manage-connector': merge(requestsApprovals, {
-    GetItem: ['BANKS', 'BANK#*'],
-    Query: ['BANKS'],
-    PutItem: ['BANKS', 'BANK#*'],
-    DeleteItem: ['BANK#*'],
-    sealingKey: true,
-  }),
+  'manage-connector': merge(connectsBanks, { DeleteItem: ['BANK#*'] }),
   'manage-provider': merge(requestsApprovals, readsOpenDebits, {
     GetItem: ['PROVIDER#*', 'PAYEE#*', 'BANKS'],
     BatchGetItem: ['PROVIDER#*', 'PAYEE#*', 'BATCH#*'],
@@ -115,12 +119,7 @@ const rows = {
     UpdateItem: ['CREDENTIAL#*'],
     'by-status': ['CREDENTIALS#*'],
   }),
-  'manage-bank': merge(requestsApprovals, {
-    GetItem: ['BANKS', 'BANK#*'],
-    Query: ['BANKS', 'BANK_HEALTH'],
-    PutItem: ['BANKS', 'BANK#*'],
-    sealingKey: true,
-  }),
+  'manage-bank': merge(connectsBanks, { Query: ['BANK_HEALTH'] }),
   'manage-customer': servesCustomers,
   'manage-webhook': merge(requestsApprovals, {
     GetItem: ['PROVIDER#*', 'WEBHOOK#*'],

@@ -44,6 +44,9 @@ const operatorTimeouts: Partial<Record<FunctionName, number>> = {
   // Waits for the function that executes the approved call.
   'manage-approval': 75,
   'manage-settlement': 60,
+  // These look for work in progress at a bank.
+  'manage-bank': 60,
+  'manage-connector': 60,
   // These process many objects in one call.
   'manage-exception': 60,
   'manage-customer': 60,

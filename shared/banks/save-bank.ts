@@ -12,11 +12,14 @@ import {
 import { changeWrites, type Recording } from '../store/operator/changes.ts'
 import type { Write } from '../store/table.ts'
 import { bankUrl } from './bank-url.ts'
+import { findWorkAt } from './work-in-progress.ts'
 
 /** The operator's options for connector `http`. */
 export type ConnectorOptions = {
   'connector-url'?: string | undefined
   'connector-secret'?: string | undefined
+  /** The server at another URL knows the uuids of the one before. */
+  'knows-uuids'?: 'true' | undefined
 }
 
 type BankChange = {
@@ -98,7 +101,19 @@ const applyChange = async (
   const previous = await findConnectorSettings(identifier)
   if (bank.connector !== 'http') return { bank, previous, next: undefined }
   const next = resolveSettings(previous, options, newSecret)
-  return next instanceof Refusal ? next : { bank, previous, next }
+  if (next instanceof Refusal) return next
+  const isMoved = stored !== undefined && next.url !== previous?.url && !options['knows-uuids']
+  return (isMoved && (await refusalToMove(bank))) || { bank, previous, next }
+}
+
+/** A server that does not know a uuid gets it again, so that the bank debits or pays twice. */
+const refusalToMove = async ({ identifier }: Bank): Promise<Refusal | undefined> => {
+  const work = await findWorkAt(identifier)
+  return work === undefined
+    ? undefined
+    : new Refusal(1409, {
+        details: `${work}: wait, or --knows-uuids true if the new server of ${identifier} knows its uuids`,
+      })
 }
 
 const refusalOf = ({ connector }: Bank, options: ConnectorOptions): Refusal | undefined => {

@@ -1,5 +1,6 @@
 import { calendar, funding, reconciliation, settlement } from './nouns/accounting.ts'
-import { bank, connector, customer } from './nouns/banks.ts'
+import { bank, connector } from './nouns/banks.ts'
+import { customer } from './nouns/customers.ts'
 import { day } from './nouns/day.ts'
 import { debit, delivery, exception } from './nouns/debits.ts'
 import { ledger } from './nouns/ledger.ts'

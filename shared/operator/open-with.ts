@@ -6,7 +6,7 @@ import type { Batch } from '../domain/settlement/batch.ts'
 import { logUnreadable } from '../log.ts'
 import { newMatter, openExceptions } from '../reconciliation/open-matters.ts'
 import { countDebits } from '../store/debits/debit-lists.ts'
-import { findBatches, listBatchTimes } from '../store/settlement/batches.ts'
+import { listUnpaid } from '../store/settlement/batches.ts'
 import { hasUnsettled } from '../store/work-index.ts'
 
 const IN_PROGRESS = statuses.filter(isOpen)
@@ -41,12 +41,11 @@ const batchMatters = (batch: Batch): OpenMatter[] => {
 
 /** Names what is open with a provider: debits in progress, unsettled ones, payouts, debts, exceptions. */
 export const openWith = async (provider: ProviderId, now: Date): Promise<OpenMatter[]> => {
-  const times = (await listBatchTimes(provider)).filter(({ completedAt }) => completedAt === null)
   const [debits, exceptions, isUnsettled, batches] = await Promise.all([
     openDebits(provider),
     openExceptions({ before: now, provider }),
     hasUnsettled(provider, now),
-    findBatches(times.map(({ id }) => id)),
+    listUnpaid(provider),
   ])
   const command = `operator settlement list --provider ${provider}`
   return [

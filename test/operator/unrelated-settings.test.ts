@@ -164,6 +164,7 @@ describe('bank', () => {
     connector: [{ connector: 'none' }, 'connector'],
     'connector-url': [{ 'connector-url': 'https://other.test' }, 'url'],
     'connector-secret': [{ 'connector-secret': 'fedcba9876543210' }, 'secret'],
+    'knows-uuids': [{ 'knows-uuids': 'true' }],
   }
   const updates: Changes<typeof bank.verbs.update, Connected, 'bank'> = {
     ...connection,

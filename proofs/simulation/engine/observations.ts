@@ -7,12 +7,13 @@ import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import type { PayoutResult } from '../../../shared/domain/settlement/payout.ts'
 import type { calendar } from '../../../shared/operator/nouns/accounting.ts'
 import type * as banks from '../../../shared/operator/nouns/banks.ts'
+import type { customer } from '../../../shared/operator/nouns/customers.ts'
 import type * as providers from '../../../shared/operator/nouns/providers.ts'
 import type { webhook } from '../../../shared/operator/nouns/webhook.ts'
 import type { FaultName } from './faults.ts'
 
 type Nouns = typeof providers &
-  typeof banks & { webhook: typeof webhook; calendar: typeof calendar }
+  typeof banks & { customer: typeof customer; webhook: typeof webhook; calendar: typeof calendar }
 type ChangesOf<N> = N extends { name: infer Name extends string; verbs: infer Verbs }
   ? {
       [V in keyof Verbs & string]: Verbs[V] extends { effect: 'reads' } ? never : `${Name} ${V}`

@@ -91,6 +91,8 @@ const connectorOf = ({ httpBank: bank, random }: Drawn) => ({
   bank,
   'connector-url': `https://${hostOf(random.pick([bank, `${bank}2`]))}`,
   'connector-secret': random.pick(secretsOf(bank)),
+  // Both hosts are those of one bank.
+  'knows-uuids': 'true',
 })
 
 const bankOf = (drawn: Drawn) => ({

@@ -203,6 +203,12 @@ export const listBatchTimes = async (provider: ProviderId): Promise<BatchTimes[]
 
 const DAY_LENGTH = 'YYYY-MM-DD'.length
 
+/** Lists the batches of a provider that are not paid, the oldest first. */
+export const listUnpaid = async (provider: ProviderId): Promise<Batch[]> => {
+  const times = await listBatchTimes(provider)
+  return findBatches(times.filter(({ completedAt }) => completedAt === null).map(({ id }) => id))
+}
+
 /** Reads batches in the order of their ids. */
 export const findBatches = async (ids: readonly BatchId[]): Promise<Batch[]> => {
   const items = await db.readMany(ids.map(keys.batch))
