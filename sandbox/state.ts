@@ -24,31 +24,28 @@ export const openState = async (
   { clock, memory, journal, functions, approvals }: StateDeps,
   cleanup: AsyncDisposableStack,
 ): Promise<() => Promise<void>> => {
-  const startSchedules = (): void => {
+  /** Fills an empty table, and starts the recurring schedules. */
+  const begin = async (): Promise<void> => {
+    if (memory.aws().table.items().length === 0) {
+      journal?.begin()
+      // The seeds need no approval.
+      functions.setApprovals(false)
+      await seed(functions)
+      journal?.commit()
+      // No job is in flight yet.
+      if (approvals) await functions.restart()
+    }
     functions.setApprovals(approvals)
     for (const { name: Name, queue, expression } of recurring) {
       const Target = { Arn: queueArn(queue), Input: '{}' }
       memory.aws().scheduler.start({ Name, ScheduleExpression: expression, Target })
     }
   }
-  const begin = (): Promise<void> =>
-    memory.replace(async () => {
-      journal?.compact([])
-      // The seeds need no approval.
-      functions.setApprovals(false)
-      await seed(functions)
-      // No job is in flight yet.
-      if (approvals) await functions.restart()
-      startSchedules()
-    })
   const restoreFrom = (entries: Iterable<Entry>) => restore(memory.aws(), entries)
-  const restored = journal ? journal.read(restoreFrom) : []
-  // The schedules start after the seeds: without them, a killed process has left a part of the seeds.
-  if (restored.some((entry) => 'schedule' in entry)) {
-    journal?.compact(restored)
-    for (const entry of restored) if ('clock' in entry) clock.set(entry.clock)
-    startSchedules()
-  } else await begin()
+  const restored = journal ? journal.read(restoreFrom) : restoreFrom([])
+  journal?.compact(restored)
+  for (const entry of restored) if ('clock' in entry) clock.set(entry.clock)
+  await begin()
   const expire = () => memory.aws().table.removeExpired(Date.now())
   expire()
   const expiring = setInterval(expire, HOUR_MS)
@@ -56,6 +53,6 @@ export const openState = async (
   return async () => {
     await functions.restart()
     clock.set({ ahead: 0 })
-    await begin()
+    await memory.replace(begin)
   }
 }

@@ -33,6 +33,17 @@ export const openJournalFile = (file: string) => {
   const write = (entry: Entry): void => {
     if (descriptor !== undefined) writeSync(descriptor, `${JSON.stringify(entry)}\n`)
   }
+  const next = `${file}.next`
+  const close = (): void => {
+    if (descriptor !== undefined) closeSync(descriptor)
+    descriptor = undefined
+  }
+  /** Opens a new file, which replaces the entries of the old one with `commit`. */
+  const begin = (): void => {
+    close()
+    descriptor = openSync(next, 'w', 0o600)
+  }
+  const commit = (): void => renameSync(next, file)
   return {
     generation: Date.now(),
     /** Returns what `use` makes of the entries of earlier processes. @throws Error that names the line */
@@ -50,16 +61,14 @@ export const openJournalFile = (file: string) => {
       }
     },
     write,
+    begin,
+    commit,
     /** Replaces all entries; until then, nothing is written. */
     compact: (entries: Iterable<Entry>): void => {
-      const next = `${file}.next`
-      descriptor = openSync(next, 'w', 0o600)
+      begin()
       for (const entry of entries) write(entry)
-      renameSync(next, file)
+      commit()
     },
-    close: (): void => {
-      if (descriptor !== undefined) closeSync(descriptor)
-      descriptor = undefined
-    },
+    close,
   }
 }

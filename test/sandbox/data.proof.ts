@@ -102,16 +102,29 @@ test('an incomplete last line is ignored, and a second sandbox is refused', asyn
 
 test('a sandbox that is killed while it writes its seeds starts with all of them', async () => {
   const first = start(words())
-  await addressOf(first)
+  const journal = join(data, 'journal.jsonl')
+  await eventually(() => expect([journal, `${journal}.next`].some(existsSync)).toBe(true))
   first.child.kill('SIGKILL')
   await first.exited
-  const journal = join(data, 'journal.jsonl')
-  const lines = readFileSync(journal, 'utf8').split('\n')
-  writeFileSync(journal, `${lines.slice(0, 3).join('\n')}\n`)
   const address = await addressOf(start(words()))
-  expect(await operate(address, 'provider', 'show', '--provider', 'demo')).toMatchObject({
-    id: 'demo',
-  })
+  expect(await operate(address, 'provider', 'list')).toHaveLength(4)
+  expect(await operate(address, 'credential', 'list', '--bank', 'GCB')).toHaveLength(1)
+})
+
+test('a sandbox without debits keeps its settings, and a reset removes them', async () => {
+  const first = start(words())
+  const created = ['--provider', 'kept', '--name', 'Kept']
+  await operate(await addressOf(first), 'provider', 'create', ...created)
+  first.child.kill('SIGKILL')
+  await first.exited
+  const second = start(words())
+  const address = await addressOf(second)
+  expect(await operate(address, 'provider', 'list')).toHaveLength(5)
+  await fetch(`${address}/sandbox/reset`, { method: 'POST' })
+  second.child.kill('SIGKILL')
+  await second.exited
+  const restarted = await addressOf(start(words()))
+  expect(await operate(restarted, 'provider', 'list')).toHaveLength(4)
 })
 
 const seesZombies = test.runIf(existsSync('/proc/self/status'))
