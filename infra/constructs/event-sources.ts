@@ -12,19 +12,13 @@ import {
 } from '../definitions/jobs.ts'
 import type { Stage } from '../definitions/stages.ts'
 
-/** Lambda reads a larger batch with several calls, and requires a time for them. */
-const RECEIVED_AT_ONCE = 10
-
-export const queueSource = (name: JobName, queue: Queue, stage: Stage): SqsEventSource => {
-  const { batchSize } = jobRow(name).from
-  return new SqsEventSource(queue, {
-    batchSize,
-    ...(batchSize > RECEIVED_AT_ONCE && { maxBatchingWindow: Duration.seconds(1) }),
+export const queueSource = (name: JobName, queue: Queue, stage: Stage): SqsEventSource =>
+  new SqsEventSource(queue, {
+    batchSize: jobRow(name).from.batchSize,
     maxConcurrency: concurrencyOf(name, stage),
     reportBatchItemFailures: true,
     enabled: !stage.paused,
   })
-}
 
 export const streamSource = (
   { stream, batchSize }: Extract<JobSource, { stream: unknown }>,

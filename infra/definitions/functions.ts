@@ -25,12 +25,7 @@ const BANK_MEMORY_MEGABYTES = 512
 /** Most jobs wait for the network nearly all the time. */
 const JOB_MEMORY_MEGABYTES = 256
 /** These process many records in one invocation. */
-const COMPUTING_JOBS: readonly JobName[] = [
-  'relay',
-  'expire-debit',
-  'build-batch',
-  'reconcile-part',
-]
+const COMPUTING_JOBS: readonly JobName[] = ['relay', 'build-batch', 'reconcile-part']
 
 const memoryOf = (folder: string, name: FunctionName): number => {
   if (folder === 'bank') return BANK_MEMORY_MEGABYTES

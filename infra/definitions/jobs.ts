@@ -84,7 +84,6 @@ const batchesOf =
   ) => ({ from: { queues: [queues].flat() as Q[], batchSize, maxConcurrency }, ...row })
 
 const inTens = batchesOf(10)
-const inHundreds = batchesOf(100)
 const oneByOne = batchesOf(1)
 
 export const jobs = {
@@ -95,8 +94,7 @@ export const jobs = {
   'submit-sidelined': inTens('submissions-sidelined', { maxConcurrency: 50, timeoutSeconds: 60 }),
   'report-sandbox-outcome': inTens('sandbox-outcomes', { maxConcurrency: 5, timeoutSeconds: 10 }),
   'schedule-timeout': inTens('timeouts', { maxConcurrency: 5, timeoutSeconds: 20 }),
-  // A debit of a bank that hangs holds its batch for five seconds.
-  'expire-debit': inHundreds('expiries', { maxConcurrency: 40, timeoutSeconds: 20 }),
+  'expire-debit': inTens('expiries', { maxConcurrency: 40, timeoutSeconds: 20 }),
   // The messages of a batch run concurrently. One message may hold two first attempts of up to 60 s
   // each.
   'deliver-webhook': inTens(['webhooks-high', 'webhooks-medium', 'webhooks-low'], {

@@ -54,7 +54,7 @@ const queriesBanks: Permissions = {
 }
 
 /** Queries the bank for the outcome before a timeout fails a debit, and stores a late completion. */
-export const expiresDebits = merge(appliesBankReports, queriesBanks)
+export const expiresDebits = merge(appliesBankReports, queriesBanks, { Query: ['BANK_HEALTH'] })
 
 /** Notes the replies and failures of banks. */
 const notesHealth: Permissions = {

@@ -12,12 +12,15 @@ import { log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
 import { connectionConfig } from '../store/banks/connector-settings.ts'
+import { bankHealth } from '../store/banks/health.ts'
 import { findExceptions } from '../store/debits/exceptions.ts'
 import { followOpen } from '../store/debits/open-debits.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { findRestore } from '../store/operator/restores.ts'
 
 const QUERY_SECONDS = 5
+/** Those of other banks wait behind the queries of one that hangs. */
+const DOWN_QUERY_SECONDS = 1
 const HELD_SECONDS = 60
 
 /**
@@ -93,7 +96,9 @@ const queryOutcome = async (
 ): Promise<BankOutcome | undefined> => {
   const current = await findBank(bank.identifier)
   if (!current || current.connector === 'none') return undefined
-  const queries = outcomeQueries(connectionConfig(runtime, QUERY_SECONDS))
+  const { state } = await bankHealth(bank.identifier, runtime.now())
+  const seconds = state === 'down' ? DOWN_QUERY_SECONDS : QUERY_SECONDS
+  const queries = outcomeQueries(connectionConfig(runtime, seconds))
   return queries[current.connector]?.({ bank: bank.identifier, uuid, amount })
 }
 

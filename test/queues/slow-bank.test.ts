@@ -12,6 +12,7 @@ import { startRealClock } from '../../sandbox/aws/clock.ts'
 import { faultless } from '../../sandbox/aws/conditions.ts'
 import { queueUrl } from '../../sandbox/aws/queues.ts'
 import { answerCalls, perform } from '../../sandbox/aws/sdk.ts'
+import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import { queueNames } from '../../shared/queues/messages.ts'
@@ -19,6 +20,7 @@ import { expiry, submission } from '../../shared/queues/outbox.ts'
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { queueUrlVariable, real } from '../../shared/runtime.ts'
 import { connectorWrite } from '../../shared/store/banks/connector-settings.ts'
+import { changeBankHealth } from '../../shared/store/banks/health.ts'
 import { findDebits } from '../../shared/store/debits/debits.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { read, table } from '../../shared/store/table.ts'
@@ -188,8 +190,11 @@ test('the bank gets one POST of each debit, and a query before another, and is f
   }
 }, 300_000)
 
-test('the timeouts of a bank that hangs follow a query and, as those of others, are less than 20 s late', async () => {
+test('the timeouts of a bank that is down follow a query and, as those of others, are less than 20 s late', async () => {
   isHanging = true
+  const now = new Date()
+  const bank = 'HNG' as BankIdentifier
+  await changeBankHealth(bank, (health) => ({ ...health, state: 'down', since: now }), now)
   const { hanging, others } = await chargeAll({
     each: 80,
     createdAt: new Date(Date.now() - 601_000),
