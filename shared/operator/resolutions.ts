@@ -230,7 +230,7 @@ export const listMatching = async (
 
 /** A note means another thing for each kind: the provider reads it, or nobody owes the customer the amount. */
 const kindIsMissing = (kinds: ReadonlySet<string>) =>
-  invalid({ kind: [`is required: open are ${[...kinds].sort().join(' and ')}`] })
+  invalid({ kind: [`is required: the debit has ${[...kinds].sort().join(' and ')}`] })
 
 type Resolving = { reference: Reference; kind?: string | undefined; note: string }
 
@@ -245,10 +245,11 @@ export const resolveExceptions = (
     const exceptions = await listMatching(reference, kind)
     const open = exceptions.filter(isOpen)
     const [first] = open
-    const kinds = new Set(open.map((one) => one.kind))
+    // Also the resolved kinds: a repeat of a note would close what is still open.
+    const kinds = new Set(exceptions.map((one) => one.kind))
     if (exceptions.length === 0) return noSuch('exception')
-    if (kinds.size > 1) return kindIsMissing(kinds)
     if (!first) return 0
+    if (kinds.size > 1) return kindIsMissing(kinds)
     const writesOf = (group: readonly ReportException[], by: Author) => {
       const recording = { ...by, target: reference, provider: first.provider }
       return changeWrites(recording, {}, { resolved: group.map((one) => one.kind), note })

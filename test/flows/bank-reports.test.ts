@@ -156,7 +156,8 @@ test('the verb resolve requires a note, covers the open exceptions of one kind a
   expect(await listed({ status: 'open', kind })).not.toContain(reference)
   expect(await listed({ status: 'resolved', kind })).toContain(reference)
   expect(await listed({ limit: '1' })).toEqual([reference])
-  await resolve('Another note')
+  await resolve('A later note', { kind })
+  await resolve('Another note', { kind: 'refused_report' })
   const shown = (await service.exceptions(reference)).map((one) => [
     ...[one.kind, one.note, one.resolved_by !== null],
   ])

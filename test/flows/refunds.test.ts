@@ -359,10 +359,11 @@ test('a note on a contradiction never closes the refund that failed, which is re
   const debit = await contradicted((refund) => refund)
   await becomes(debit, 'failed')
   const resolution = { reference: debit.reference, note: 'HTB erred' }
-  expect(await service.refusal('exception', 'resolve', resolution)).toBe(
-    '--kind: is required: open are contradiction and refund',
-  )
+  const unclear = '--kind: is required: the debit has contradiction and refund'
+  expect(await service.refusal('exception', 'resolve', resolution)).toBe(unclear)
   await service.call('exception', 'resolve', { ...resolution, kind: 'contradiction' })
+  // A colleague repeats the call without its kind.
+  expect(await service.refusal('exception', 'resolve', resolution)).toBe(unclear)
   await refund(debit)
   await becomes(debit, 'completed')
   const types = (await entriesOf(debit)).map(({ type }) => type)

@@ -123,7 +123,7 @@ describe('request-reversal', () => {
     expect(codeOf(await service.report(uuid, failed))).toBe('422/3001')
     expect(await refusal('exception', 'refund', { reference })).toMatch(/bank reported a failure/)
     expect(await refusal('exception', 'resolve', { reference, note: 'Fraud' })).toBe(
-      '--kind: is required: open are contradiction and reversal_request',
+      '--kind: is required: the debit has contradiction and reversal_request',
     )
     await call('debit', 'reverse', { reference, reason: 'No debit', refund: 'none' })
     await call('exception', 'resolve', { reference, kind: 'contradiction', note: 'Not debited' })
