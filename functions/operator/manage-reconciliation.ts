@@ -39,8 +39,7 @@ export const manageReconciliation = operatorHandler(reconciliation, {
       const { statementColumns: columns = null, statementEncoding: encoding = 'utf-8' } = bank
       return { columns, encoding }
     }
-    if ('uuids' in request)
-      return { debits: await readByUuid(identifier, request.uuids), next: null }
+    if ('uuids' in request) return readByUuid(identifier, request.uuids)
     if ('cursor' in request)
       return readBankDebits({ bank: identifier, date, cursor: request.cursor })
     if ('outgoing' in request) {

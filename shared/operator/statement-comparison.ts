@@ -88,8 +88,9 @@ export const newComparison = (date: Day) => {
     knows: movements.knows,
     /** Adds a movement of the bank that was completed on the day, or that a later row names. */
     add: movements.add,
-    addRow: (row: StatementRow): void => {
-      const found = movements.find(row, formatAmount(row.amount))
+    /** @param isAbsent whether its uuid is that of a debit which the service does not have */
+    addRow: (row: StatementRow, isAbsent = false): void => {
+      const found = isAbsent ? undefined : movements.find(row, formatAmount(row.amount))
       if (!found) {
         groups.missing_here.add(row.amount, () => rowView(row))
         return

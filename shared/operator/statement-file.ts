@@ -79,11 +79,11 @@ export const compareFile = async (
   const loadDebits = async (request: DebitsRequest) => {
     const page = await ask<DebitsRequest>(request)
     for (const debit of page.debits) comparison.add(debit)
-    return page.next
+    return page
   }
   const loadDay = async (): Promise<void> => {
-    let cursor = await loadDebits({ cursor: null })
-    while (cursor) cursor = await loadDebits({ cursor })
+    let { next } = await loadDebits({ cursor: null })
+    while (next) ({ next } = await loadDebits({ cursor: next }))
     for (const kind of OUTGOING) {
       for (let after: string | null = ''; after !== null; ) {
         const page: OutgoingPage = await ask({ outgoing: kind, after })
@@ -101,10 +101,13 @@ export const compareFile = async (
       // A bank's own uuid of another version names no debit.
       v.is(Uuid, uuid) && !comparison.knows(uuid) ? [uuid] : [],
     )
+    const absent = new Set<string | null>()
     for (let start = 0; start < unknown.length; start += UUIDS_PER_REQUEST) {
-      await loadDebits({ uuids: unknown.slice(start, start + UUIDS_PER_REQUEST) })
+      const uuids = unknown.slice(start, start + UUIDS_PER_REQUEST)
+      const page = await loadDebits({ uuids })
+      for (const uuid of page.absent ?? []) absent.add(uuid)
     }
-    for (const row of rows) comparison.addRow(row)
+    for (const row of rows) comparison.addRow(row, absent.has(row.uuid))
     compared += rows.length
     rows = []
   }

@@ -43,7 +43,7 @@ export const newMovements = () => {
     /** Adds a movement, unless one has its uuid. */
     add: (movement: Movement): void => void insert.run(movement),
     knows: (uuid: string): boolean => known.get(uuid) !== undefined,
-    /** Returns the movement of a row: by uuid; else, because that may be the bank’s own, by a reference. */
+    /** Returns the movement of a row: by uuid; else, because that is the bank’s own, by a reference. */
     find: ({ uuid, bank_reference, kind }: StatementRow, amount: string): Found | undefined => {
       const own = byUuid.get(uuid)
       if (own || bank_reference === null) return own as Found | undefined

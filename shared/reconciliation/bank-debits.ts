@@ -101,10 +101,18 @@ const findLate = async (debits: readonly Debit[]) => {
   return new Map(late)
 }
 
-export const readByUuid = (bank: BankIdentifier, uuids: readonly Uuid[]) => {
-  const prefix = environment.referencePrefix
-  return findOfBank(
-    bank,
-    uuids.flatMap((uuid) => referenceOfUuid(prefix, uuid) ?? []),
+/** Reads debits by uuid. Of a uuid of our form without a debit, a restore lost it, or it is another bank's. */
+export const readByUuid = async (
+  bank: BankIdentifier,
+  uuids: readonly Uuid[],
+): Promise<BankDebitsPage> => {
+  const named = new Map(
+    uuids.flatMap((uuid) => {
+      const reference = referenceOfUuid(environment.referencePrefix, uuid)
+      return reference ? [[reference, uuid] as const] : []
+    }),
   )
+  const debits = await findOfBank(bank, [...named.keys()])
+  const found = new Set(debits.map(({ uuid }) => uuid))
+  return { debits, next: null, absent: [...named.values()].filter((uuid) => !found.has(uuid)) }
 }

@@ -86,7 +86,7 @@ test('a statement is compared with the debits of its day in all states', async (
     rowOf(matching, 'S-1'),
     rowOf({ ...byReference, uuid: '' }, 'S-2'),
     rowOf({ ...failed, uuid: '' }, 'S-5'),
-    rowOf(elsewhere, 'E-1'),
+    rowOf(elsewhere, 'S-4'),
     rowOf(reversed, 'S-6'),
     rowOf(waived, 'S-7'),
     rowOf({ ...late, uuid: '' }, 'S-9-LATE'),
@@ -108,7 +108,7 @@ test('a statement is compared with the debits of its day in all states', async (
     [4, failed.reference, 'the debit is failed here'],
     [7, waived.reference, 'the debit is reversed here'],
   ])
-  // The debit of another bank is unknown here.
+  // The debit of another bank is unknown here, whatever its reference.
   expect(shown('missing_here')).toEqual(['100.00', [5, undefined, undefined]])
   // Two debits of the first test, and this one. The bank moved no money of the other.
   expect(report.missing_at_bank.sum).toBe('300.00')

@@ -18,7 +18,12 @@ export type Movement = {
 /** A position in one of a provider's lists. */
 export type BankDebitsCursor = { provider: string; list: string; after: string | null }
 
-export type BankDebitsPage = { debits: Movement[]; next: BankDebitsCursor | null }
+export type BankDebitsPage = {
+  debits: Movement[]
+  next: BankDebitsCursor | null
+  /** Requested uuids of our own form that no debit of the bank has; absent from an earlier version. */
+  absent?: string[]
+}
 /** Refunds or payouts; the next page begins after a position. */
 export type OutgoingPage = { outgoing: Movement[]; next: string | null }
 

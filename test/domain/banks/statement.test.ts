@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Movement } from '../../../shared/domain/banks/statement.ts'
+import { type Movement, statementGroups } from '../../../shared/domain/banks/statement.ts'
 import type { StatementRow } from '../../../shared/domain/banks/statement-row.ts'
 import type { Day } from '../../../shared/domain/time.ts'
 import { MalformedFile } from '../../../shared/operator/csv-file.ts'
@@ -180,6 +180,25 @@ test('a row with a uuid of another version is missing here, and its uuid is not 
   const { report } = await compareFile({ file, date: '2026-11-21' as Day }, ask)
   expect(report.missing_here.count).toBe(2)
   expect(requested).toEqual([UUID])
+})
+
+test('a row of a debit that is lost here never takes another debit by a shared bank reference', async () => {
+  const made = debit({ uuid: OTHER, reference: OTHER_REFERENCE })
+  const ask = (async (request) => ({
+    debits: 'cursor' in request ? [made] : [],
+    ...('uuids' in request ? { absent: request.uuids } : {}),
+    ...{ outgoing: [], next: null },
+  })) as AskStatement
+  const compare = async (...rows: string[]) => {
+    const file = [Buffer.from([HEADER, ...rows, ''].join('\n'))]
+    const { report } = await compareFile({ file, date: '2026-11-21' as Day }, ask)
+    return statementGroups.map((name) => report[name].count)
+  }
+  const own = FIELDS.replace(UUID, OTHER)
+  expect([await compare(FIELDS, own), await compare(FIELDS)]).toEqual([
+    [1, 1, 0, 0],
+    [0, 1, 1, 0],
+  ])
 })
 
 test('a statement without rows is that of a day without movements', async () => {
