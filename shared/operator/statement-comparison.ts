@@ -13,7 +13,7 @@ import {
 } from '../domain/banks/statement-row.ts'
 import { CURRENCY, formatAmount, type Pesewas, pesewas } from '../domain/money.ts'
 import type { Day } from '../domain/time.ts'
-import { newMovements } from './statement-movements.ts'
+import { bankReferencesOf, newMovements } from './statement-movements.ts'
 
 /** Compares a bank's statement of a day with its debits, refunds and payouts (docs/api.md#bank-statements). */
 
@@ -65,7 +65,11 @@ const isOfKind = (row: StatementRow, { kind }: Movement): boolean =>
 
 const differencesOf = (row: StatementRow, movement: Movement, date: Day): string[] => {
   const { kind, status, completed_at, bank_reference, reference } = movement
-  const isKnown = row.bank_reference !== null && bank_reference !== null
+  const isNamed =
+    bank_reference === null ||
+    row.bank_reference === null ||
+    row.bank_reference === reference ||
+    bankReferencesOf(row).includes(bank_reference)
   return [
     ...(isOfKind(row, movement) ? [] : [`it is a ${kind} here`]),
     ...(completed_at === null ? [`the ${kind} is ${status} here`] : []),
@@ -74,9 +78,7 @@ const differencesOf = (row: StatementRow, movement: Movement, date: Day): string
       : []),
     ...(row.amount === amountOf(movement) ? [] : [`the amount is ${movement.amount} here`]),
     ...(row.currency === CURRENCY ? [] : [`the currency is ${CURRENCY} here`]),
-    ...(isKnown && row.bank_reference !== bank_reference && row.bank_reference !== reference
-      ? [`the bank_reference is ${bank_reference} here`]
-      : []),
+    ...(isNamed ? [] : [`the bank_reference is ${bank_reference} here`]),
   ]
 }
 

@@ -17,6 +17,13 @@ const TABLE = `
   create index by_bank_reference on movements (bank_reference);
   begin`
 
+/** Returns what can be the bank’s reference in a row: its uuid too, in each form, because camt.053 has one field for both. */
+export const bankReferencesOf = ({ uuid, bank_reference }: StatementRow): string[] => {
+  const forms = uuid ? [uuid, uuid.replaceAll('-', '')] : []
+  const named = bank_reference === null ? [] : [bank_reference]
+  return [...named, ...forms, ...forms.map((form) => form.toUpperCase())]
+}
+
 /** The movements of a bank, of which a day may have more than fit into memory. */
 export const newMovements = () => {
   const database = new DatabaseSync('')
@@ -44,14 +51,17 @@ export const newMovements = () => {
     add: (movement: Movement): void => void insert.run(movement),
     knows: (uuid: string): boolean => known.get(uuid) !== undefined,
     /** Returns the movement of a row: by uuid; else, because that is the bank’s own, by a reference. */
-    find: ({ uuid, bank_reference, kind }: StatementRow, amount: string): Found | undefined => {
+    find: (row: StatementRow, amount: string): Found | undefined => {
+      const { uuid, bank_reference, kind } = row
       const own = byUuid.get(uuid)
-      if (own || bank_reference === null) return own as Found | undefined
-      const named = [bank_reference, kind, kind, amount]
-      const found = byBankReference.get(...named)
-      if (found) return found as Found
+      if (own) return own as Found
+      for (const name of bankReferencesOf(row)) {
+        const found = byBankReference.get(name, kind, kind, amount)
+        if (found) return found as Found
+      }
+      if (bank_reference === null) return undefined
       byReference ??= newByReference()
-      return byReference.get(...named) as Found | undefined
+      return byReference.get(bank_reference, kind, kind, amount) as Found | undefined
     },
     mark: ({ rowid }: Found, line: number): void => void mark.run(line, rowid),
     unnamed: () => prepare(`${select} where line = 0`).iterate() as IterableIterator<Found>,

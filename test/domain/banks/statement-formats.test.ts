@@ -212,6 +212,18 @@ test('each row and each movement ends in one of four groups, by reference, amoun
   expect(missing_at_bank.examples.map(({ reference }) => reference)).toEqual(['STL-3', 'R-2'])
 })
 
+test.each([UUID, UUID.toUpperCase(), UUID.replaceAll('-', '')])(
+  'an EndToEndId %s that is the bank reference of a debit names it',
+  async (bank_reference) => {
+    const end = transaction(`<EndToEndId>${bank_reference}</EndToEndId>`)
+    const { rows } = await read(camt(entry('CRDT', details(end))))
+    const comparison = newComparison('2026-11-23' as Day)
+    comparison.add(movement('debit', 'D-1', { bank_reference }))
+    for (const one of rows) comparison.addRow(one)
+    expect(comparison.end().matched.examples).toMatchObject([{ reference: 'D-1' }])
+  },
+)
+
 test('a file of debits only misses no refund or payout', () => {
   const comparison = newComparison('2026-11-23' as Day)
   comparison.add(movement('refund', 'R-1'))
