@@ -113,11 +113,17 @@ runbook('operations.md#reconciliation-differs')(
 
 const HEADER = 'uuid,bank_reference,amount,currency,completed_at'
 const statementOf = (debits: readonly Shown[]): string =>
-  [HEADER, ...debits.map((one) => `${one.uuid},,${one.amount},GHS,${one.at}`)].join('\n')
+  [
+    HEADER,
+    ...debits.map(({ uuid = '', name = '', amount, at }) => `${uuid},${name},${amount},GHS,${at}`),
+  ].join('\n')
+
+const [LATE, RETURN] = ['GCB-0011', 'GCB-0012']
 
 /** Returns a late completion that its bank returned, and a refund of money that it never debited, with their notes. */
 const notedCases = async () => {
   const returned = await service.show((await play(service, 'late-completion')).reference)
+  await service.report(returned.uuid, { status: 'completed', bank_reference: LATE })
   const unmoved = await service.show((await play(service, 'refund-rejected')).reference)
   const denial = { status: 'failed', bank_reference: 'GCB-0010', error_message: 'Not debited' }
   await service.report(unmoved.uuid, denial)
@@ -144,11 +150,13 @@ runbook('operations.md#a-banks-statement')(
       { uuid: failed.uuid, amount: '100.00', at },
       { uuid: returned.uuid, amount: '25.00', at },
       { uuid: returned.uuid, amount: '-25.00', at },
+      { name: LATE, amount: '25.00', at },
+      { name: RETURN, amount: '-25.00', at },
     ]
     Object.assign(values, { B: 'GCB', D: today(service), 'FILE.csv': statementOf(rows) })
     await run('reconciliation statement', {
       matched: { examples: expect.arrayContaining([expect.objectContaining({ reference })]) },
-      missing_here: { count: 0 },
+      missing_here: { examples: [LATE, RETURN].map((bank_reference) => ({ bank_reference })) },
       missing_at_bank: {
         examples: expect.arrayContaining(
           [unmade, unmoved.reference].map((reference) => expect.objectContaining({ reference })),
