@@ -22,10 +22,11 @@ type Since = { since: Date }
 const lostSpan = async ({ since }: Since, { at }: Pick<Author, 'at'>): Promise<Span | Refusal> => {
   const restore = await findRestore()
   if (!restore) return new Refusal(1404, { details: 'no restore has begun' })
-  if (since > restore.begunAt) return invalid({ since: ['must be before the restore began'] })
+  const from = secondsAfter(since, -CALL_SECONDS)
+  if (from >= restore.begunAt) return invalid({ since: ['must be before the restore began'] })
   return since < secondsAfter(at, -ERASURE_DAYS * DAY_SECONDS)
     ? invalid({ since: [`must be within ${ERASURE_DAYS} days`] })
-    : { from: secondsAfter(since, -CALL_SECONDS), before: restore.begunAt }
+    : { from, before: restore.begunAt }
 }
 
 export const refusalToRepeat = async (
