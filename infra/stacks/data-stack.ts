@@ -157,8 +157,8 @@ export class DataStack extends Stack {
 
   #defineReports(stage: Stage, access: Bucket): Bucket {
     const restorableDays = restorableDaysOf(stage)
-    if (restorableDays > ERASURE_DAYS)
-      throw new InvalidStage(`backup.keepDays must be at most ${ERASURE_DAYS}`)
+    if (restorableDays >= ERASURE_DAYS)
+      throw new InvalidStage(`backup.keepDays must be below ${ERASURE_DAYS}`)
     return new Bucket(this, 'Reports', {
       ...this.#encrypted(stage, access),
       ...(stage.replicaOf && { bucketName: replicaBucket(stage, this.region) }),

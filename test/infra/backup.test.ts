@@ -68,13 +68,13 @@ test('the table and the reports have daily backups with copies, and the reports 
 })
 
 test('a lock longer than 35 days allows no continuous backups', () => {
-  const locked = templatesOf({ ...completeStage, backup: { keepDays: 400, lockDays: 36 } })
+  const locked = templatesOf({ ...completeStage, backup: { keepDays: 399, lockDays: 36 } })
   expect(plansOf(locked.all)).toHaveLength(1)
 })
 
 test('a backup lives no longer than erasures can be repeated', () => {
-  const stage = { ...completeStage, backup: { keepDays: 401, lockDays: 30 } }
-  expect(() => templatesOf(stage)).toThrow('backup.keepDays must be at most 400')
+  const stage = { ...completeStage, backup: { keepDays: 400, lockDays: 30 } }
+  expect(() => templatesOf(stage)).toThrow('backup.keepDays must be below 400')
 })
 
 test('the sealing key is replicated to another Region of the copies only', () => {
