@@ -180,7 +180,7 @@ const rows: AlarmRow[] = [
     look: 'problems',
     to: 'page',
     description:
-      'A stored secret cannot be opened, so its webhook, bank or provider stops: run operator secret reseal, then replace the secrets that it logs',
+      'A stored secret cannot be opened, so its webhook, bank or provider stops, or calls about customers fail: run operator secret reseal, then replace the secrets that it logs',
     metric: (metrics) => metrics.service('SecretsUnreadable', COUNTED),
     threshold: 1,
   },

@@ -28,7 +28,8 @@ export class UnreadableHashKey extends Error {
 
 /**
  * Returns a function that hashes phones, accounts and names. The first call creates the key. Only a
- * change of an account replaces an unreadable one: earlier records are then no longer found.
+ * change of an account, or a request for one, replaces an unreadable one: earlier records are then no longer
+ * found.
  * @throws UnreadableHashKey
  */
 export const customerHasher = async (
