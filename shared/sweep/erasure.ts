@@ -23,7 +23,7 @@ const eraseDue = async (reference: Reference, runtime: Runtime): Promise<Date | 
   if (erasedAt) {
     const last = afterWorkers(erasedAt)
     if (last > now) return last
-    return (await eraseTexts(whole)) ? undefined : afterWorkers(now)
+    return (await eraseTexts(whole, erasedAt)) ? undefined : afterWorkers(now)
   }
   // An operator reversed it since, or the bank reported again.
   if (openWork(whole.debit, whole)) return secondsAfter(now, DAY_SECONDS)

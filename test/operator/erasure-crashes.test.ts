@@ -167,7 +167,7 @@ const reportedLate = ({ debit }: WholeDebit): Promise<void> =>
     status: 'failed',
   })
 
-test('an erasure also removes what workers write about a debit after it was read', async () => {
+test('an erasure also removes what workers write about a debit after it was read, but no later note', async () => {
   const all = await debitsOf(PHONE)
   const [{ debit }] = all as [WholeDebit]
   const failed = all.find((one) => one.debit.status === 'failed') as WholeDebit
@@ -182,12 +182,12 @@ test('an erasure also removes what workers write about a debit after it was read
   await reportedLate(failed)
   await answered(debit, read)
   expect(found()).toHaveLength(3)
+  await resolveLate(failed.debit, secondsAfter(NOW, 60))
   await sweep()
   expect([found(), pages()]).toEqual([[], []])
   const [late] = (await findExceptions(failed.debit.facts.reference)).slice(-1)
   const report = JSON.stringify({ status: 'completed', bank_reference: 'B-9' })
-  expect(late).toMatchObject({ kind: 'late_completion', report })
-  expect(late).not.toHaveProperty('resolvedAt')
+  expect(late).toMatchObject({ kind: 'late_completion', report, note: 'Returned' })
 })
 
 test('the last look at an erased debit follows the end of each function that writes texts', () => {

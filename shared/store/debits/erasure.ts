@@ -60,9 +60,15 @@ const eraseResponses = async (item: db.Item): Promise<boolean> => {
   return false
 }
 
-/** The outcome in a bank's report stays, so that a repeat of it is resolved too. @returns whether it had no other text */
-const eraseException = async (exception: ReportException): Promise<boolean> => {
-  const names = erasedFields('exception')
+/**
+ * The outcome in a bank's report stays, so that a repeat of it is resolved too, and so does the note of an
+ * operator since the erasure, who may write it after this read.
+ * @returns whether it had no other text
+ */
+const eraseException = async (exception: ReportException, erasedAt: Date): Promise<boolean> => {
+  const { resolvedAt } = exception
+  const isEarlier = resolvedAt !== undefined && new Date(resolvedAt) <= erasedAt
+  const names = erasedFields('exception').filter((name) => name !== 'note' || isEarlier)
   const outcome = outcomeIn(exception.report ?? '')
   const rest = (name: string) => (name === 'report' ? outcome : null)
   if (names.every((name) => (exception[name] ?? null) === rest(name))) return true
@@ -78,8 +84,14 @@ const eraseException = async (exception: ReportException): Promise<boolean> => {
 }
 
 /** Erases the texts around an erased debit. @returns whether there were none */
-export const eraseTexts = async ({ exceptions, responses }: WholeDebit): Promise<boolean> => {
-  const erasures = [...responses.map(eraseResponses), ...exceptions.map(eraseException)]
+export const eraseTexts = async (
+  { exceptions, responses }: WholeDebit,
+  erasedAt: Date,
+): Promise<boolean> => {
+  const erasures = [
+    ...responses.map(eraseResponses),
+    ...exceptions.map((exception) => eraseException(exception, erasedAt)),
+  ]
   return (await Promise.all(erasures)).every(Boolean)
 }
 
@@ -123,6 +135,6 @@ export const eraseWholeDebit = async (
   const replaced = refund ? [refundReplacement(refund, eraseRefund(refund))] : []
   if (!(await transact([debitErasure(debit, at), ...replaced], runtime))) return false
   const whole = await findWholeDebit(debit.facts.reference)
-  if (whole) await eraseTexts(whole)
+  if (whole) await eraseTexts(whole, at)
   return true
 }
