@@ -1,6 +1,7 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
+import { isOfFailed } from '../domain/debits/exception.ts'
 import { isOpen, statuses } from '../domain/debits/lifecycle.ts'
-import { refundStatuses } from '../domain/debits/refund.ts'
+import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
 import { logUnreadable } from '../log.ts'
 import { searchDebits } from '../store/debits/debit-search.ts'
 import { findExceptions } from '../store/debits/exceptions.ts'
@@ -39,14 +40,17 @@ const ALWAYS = { from: new Date(0), before: new Date('9999-01-01') }
 
 const findRefundAt = async (bank: BankIdentifier): Promise<string | undefined> => {
   for await (const page of refundPages('due', ALWAYS)) {
-    for (const { status, reference, ...refund } of page) {
-      if (refund.bank !== bank) continue
-      // A note ends a failed one.
-      const isUnended =
-        refundStatuses[status].isOpen ||
-        (await findExceptions(reference)).some((one) => one.kind === 'refund' && !one.resolvedAt)
-      if (isUnended) return `the refund of ${reference} is ${status}`
+    for (const refund of page) {
+      const { status, reference } = refund
+      if (refund.bank === bank && (refundStatuses[status].isOpen || !(await hasNote(refund))))
+        return `the refund of ${reference} is ${status}`
     }
   }
   return undefined
 }
+
+/** A note ends a failed refund. */
+const hasNote = async (refund: Refund): Promise<boolean> =>
+  (await findExceptions(refund.reference)).some(
+    (one) => isOfFailed(refund, one) && one.resolvedAt !== undefined,
+  )

@@ -5,9 +5,9 @@ import {
   blocksRefund,
   contradicted,
   exceptionKinds,
+  isOfFailed,
   opensRefund,
   type ReportException,
-  refundIn,
   rowOf,
 } from '../domain/debits/exception.ts'
 import {
@@ -110,9 +110,9 @@ export const refundDebit = (
 }
 
 /** A failover can lose the exception of a failed refund, or the retry that resolved it. A refund that fails now has one. */
-const isExceptionLost = async ({ uuid, reference }: Refund, read: readonly ReportException[]) => {
-  const isOfRefund = (one: ReportException): boolean => one.requestId === uuid && !refundIn(one)
-  return !read.some(isOfRefund) && !(await findExceptions(reference)).some(isOfRefund)
+const isExceptionLost = async (refund: Refund, read: readonly ReportException[]) => {
+  const isOfRefund = (one: ReportException): boolean => isOfFailed(refund, one)
+  return !read.some(isOfRefund) && !(await findExceptions(refund.reference)).some(isOfRefund)
 }
 
 /**

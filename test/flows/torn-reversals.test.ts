@@ -147,6 +147,13 @@ test.each([['exception', 'refund'] as const, ['debit', 'reverse'] as const])(
   },
 )
 
+/** A retry asks the bank about the refund that it rejected. */
+const keepsServer = async (reference: Reference): Promise<void> => {
+  const other = { bank: 'HTB', 'connector-url': `${bank.url()}/other` }
+  const refused = await service.refusal('connector', 'set', other)
+  expect(refused).toContain(`the refund of ${reference} is failed`)
+}
+
 test('a failed refund is retried although its exception is lost', async () => {
   const reference = await completed()
   bank.conducts.push('reject')
@@ -155,6 +162,7 @@ test('a failed refund is retried although its exception is lost', async () => {
     await becomes(reference, 'failed')
   })
   expect(await differencesOf(reference)).toEqual(['has a failed refund without an exception'])
+  await keepsServer(reference)
   await call('exception', 'refund', { reference })
   await becomes(reference, 'completed')
   expect(await differencesOf(reference)).toEqual([])
@@ -168,6 +176,7 @@ test('a failed refund whose retry is lost is retried again, although the retry r
   await losing('refund', reference, () => call('exception', 'refund', { reference }))
   const [difference] = await differencesOf(reference)
   expect(difference).toMatch(/^was resolved by the refund .*, which does not exist$/)
+  await keepsServer(reference)
   await call('exception', 'refund', { reference })
   await becomes(reference, 'completed')
   expect(await differencesOf(reference)).toEqual([])

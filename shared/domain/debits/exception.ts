@@ -189,6 +189,13 @@ export const contradicted = () =>
 export const refundIn = ({ note = '' }: Pick<ReportException, 'note'>): string | undefined =>
   /^refund ([0-9a-f-]{36})$/.exec(note)?.[1]
 
+/**
+ * Reports whether an exception is that of a failed refund. A failover can lose the retry that resolved it,
+ * which its note names.
+ */
+export const isOfFailed = (refund: { uuid: string }, exception: ReportException): boolean =>
+  exception.requestId === refund.uuid && !refundIn(exception)
+
 /** Reports whether no refund of the debit may be opened or retried (docs/api.md#refunds). */
 export const blocksRefund = ({ kind, resolvedAt }: ReportException): boolean =>
   resolvedAt === undefined && rowOf(kind)?.blocksRefund === true
