@@ -102,18 +102,26 @@ const applyChange = async (
   if (bank.connector !== 'http') return { bank, previous, next: undefined }
   const next = resolveSettings(previous, options, newSecret)
   if (next instanceof Refusal) return next
-  const isMoved = stored !== undefined && next.url !== previous?.url && !options['knows-uuids']
-  return (isMoved && (await refusalToMove(bank))) || { bank, previous, next }
+  const isMoved = stored && next.url !== previous?.url && !options['knows-uuids']
+  const reason = isMoved && (await reasonToStay(stored, previous))
+  return reason
+    ? new Refusal(1409, {
+        details: `${reason}, or --knows-uuids true if the new server of ${identifier} knows its uuids`,
+      })
+    : { bank, previous, next }
 }
 
-/** A server that does not know a uuid gets it again, so that the bank debits or pays twice. */
-const refusalToMove = async ({ identifier }: Bank): Promise<Refusal | undefined> => {
+/**
+ * A server that does not know a uuid gets it again, so that the bank debits or pays twice. Submissions of a
+ * live bank begin at the earlier URL until caches expire.
+ */
+const reasonToStay = async (
+  { identifier, status }: Bank,
+  previous: ConnectorSettings | undefined,
+): Promise<string | undefined> => {
+  if (previous && status === 'live') return `${identifier} is live: disable it`
   const work = await findWorkAt(identifier)
-  return work === undefined
-    ? undefined
-    : new Refusal(1409, {
-        details: `${work}: wait, or --knows-uuids true if the new server of ${identifier} knows its uuids`,
-      })
+  return work && `${work}: wait`
 }
 
 const refusalOf = ({ connector }: Bank, options: ConnectorOptions): Refusal | undefined => {

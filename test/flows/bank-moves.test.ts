@@ -13,13 +13,13 @@ const bank = useHttpBank(service)
 const own = () => ({ bank: 'HTB', 'connector-url': bank.url() })
 const other = () => ({ bank: 'HTB', 'connector-url': `${bank.url()}/other` })
 /** Checks that the bank moves only to a server that knows its uuids, and moves it back. */
-const staysWith = async (work: string) => {
-  const advice = 'wait, or --knows-uuids true if the new server of HTB knows its uuids'
+const staysWith = async (reason: string) => {
+  const advice = 'or --knows-uuids true if the new server of HTB knows its uuids'
   for (const [noun, verb] of [
     ['connector', 'set'],
     ['bank', 'update'],
   ] as const) {
-    expect(await service.refusal(noun, verb, other())).toBe(`${work}: ${advice}`)
+    expect(await service.refusal(noun, verb, other())).toBe(`${reason}, ${advice}`)
   }
   const moved = await service.call('connector', 'set', { ...other(), 'knows-uuids': 'true' })
   expect(moved.connector_url).toBe(other()['connector-url'])
@@ -34,11 +34,13 @@ const moves = async () => {
   await service.call('connector', 'set', own())
 }
 
-test('the URL of a bank changes while its debits, payouts and refunds have ended, or if its server knows them', async () => {
+test('the URL of a disabled bank changes while its debits, payouts and refunds have ended, or if its server knows them', async () => {
   const payee = await createPayee(service, 'moving', settlementAccount('7001007001', 'HTB'))
   const fields = { phone_number: SILENT, bank_identifier: 'HTB', amount: '100.00' }
+  await staysWith('HTB is live: disable it')
   const { reference, uuid } = await service.chargeUntil('processing', fields, payee.credential)
-  await staysWith(`debit ${reference} is processing`)
+  await service.call('bank', 'disable', { bank: 'HTB' })
+  await staysWith(`debit ${reference} is processing: wait`)
   const report = { status: 'completed', bank_reference: 'HTB-1' }
   await service.report(uuid, report, 'bt_sandbox_htb')
   await moves()
@@ -46,23 +48,23 @@ test('the URL of a bank changes while its debits, payouts and refunds have ended
   const [batch] = (await payee.run(nightAfter(0))).built
   bank.conducts.push('take its time')
   await payee.batch('process', batch.id)
-  await staysWith(`the payout of ${batch.id} is processing`)
+  await staysWith(`the payout of ${batch.id} is processing: wait`)
   bank.outcomes.set(batch.uuid, { status: 'rejected', message: 'No such account' })
   expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'failed' })
-  await staysWith(`the payout of ${batch.id} is failed`)
+  await staysWith(`the payout of ${batch.id} is failed: wait`)
   expect(await payee.batch('retry', batch.id)).toMatchObject({ status: 'completed' })
   await moves()
 
   bank.conducts.push('take its time')
   const { refund } = await payee.reverse(reference)
   await eventually(() => expect(bank.outcomes.has(refund.uuid)).toBe(true))
-  await staysWith(`the refund of ${reference} is processing`)
+  await staysWith(`the refund of ${reference} is processing: wait`)
   bank.outcomes.set(refund.uuid, { status: 'rejected', message: 'No such account' })
   await service.runJob('sweep', {}, 600)
   await eventually(async () => {
     expect((await service.show(reference)).refund.status).toBe('failed')
   })
-  await staysWith(`the refund of ${reference} is failed`)
+  await staysWith(`the refund of ${reference} is failed: wait`)
   await service.call('exception', 'resolve', { reference, note: 'Repaid in cash' })
   await moves()
 })

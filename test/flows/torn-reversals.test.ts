@@ -149,9 +149,11 @@ test.each([['exception', 'refund'] as const, ['debit', 'reverse'] as const])(
 
 /** A retry asks the bank about the refund that it rejected. */
 const keepsServer = async (reference: Reference): Promise<void> => {
-  const other = { bank: 'HTB', 'connector-url': `${bank.url()}/other` }
-  const refused = await service.refusal('connector', 'set', other)
+  const [own, other] = [{ bank: 'HTB' }, { 'connector-url': `${bank.url()}/other` }]
+  await call('bank', 'disable', own)
+  const refused = await service.refusal('connector', 'set', { ...own, ...other })
   expect(refused).toContain(`the refund of ${reference} is failed`)
+  await call('bank', 'enable', own)
 }
 
 test('a failed refund is retried although its exception is lost', async () => {
