@@ -121,7 +121,8 @@ runbook('operators.md#a-failed-payout')(
     const refused = await service.refusal('approval', 'grant', { id: early }, KOFI)
     expect(refused).toContain('payouts are held until')
     expect(await service.call('settlement', 'show', { batch: id })).toMatchObject({ uuid })
-    await advance(service, 90_000)
+    // The noon after the hold: a request from then on expires after the night.
+    await advance(service, 2 * 86_400 - secondsOfDay() + 43_200)
     const paid = await granted(await run('settlement retry', PENDING, {}, AMA))
     expect(paid).toMatchObject({ status: 'completed', paid: '98.50' })
     expect(paid.uuid).not.toBe(uuid)
