@@ -13,7 +13,7 @@ import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
-import { findBatch } from '../../shared/store/settlement/batches.ts'
+import { findBatch, listUnpaid } from '../../shared/store/settlement/batches.ts'
 import { findFunds } from '../../shared/store/settlement/funding.ts'
 import { isNew, put, putWrite } from '../../shared/store/table.ts'
 import { gcb } from '../support/examples.ts'
@@ -21,7 +21,7 @@ import { captureOutput } from '../support/output.ts'
 import { granted, refused } from '../support/refused.ts'
 import { storeBank, storeRestore } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
-import { useFreshTable } from '../support/tables.ts'
+import { useFreshTable, useTable } from '../support/tables.ts'
 import { type FakeBank, fakeBank } from './fake-bank.ts'
 import { take } from './messages-sent.ts'
 import {
@@ -102,6 +102,17 @@ test('a payout waits (400/5001) for a connector of its bank', async () => {
   expect(refused(await payBatch(batch.id, deps()))).toEqual({ code: '400/5001', details })
   await storeBank(gcb)
   expect(await pay(batch)).toMatchObject({ status: 'completed' })
+})
+
+test('a batch that is paid is not unpaid, also while the index lags', async () => {
+  let lag = 0
+  useTable({ indexLag: () => lag })
+  provider = await newProvider({ account: '1041001001' })
+  const batch = await batchOf(100_00)
+  expect(await listUnpaid(provider)).toMatchObject([{ id: batch.id }])
+  lag = 60_000
+  await pay(batch)
+  expect(await listUnpaid(provider)).toEqual([])
 })
 
 test('a sealed batch waits (400/5001) for its reports', async () => {

@@ -205,8 +205,10 @@ const DAY_LENGTH = 'YYYY-MM-DD'.length
 
 /** Lists the batches of a provider that are not paid, the oldest first. */
 export const listUnpaid = async (provider: ProviderId): Promise<Batch[]> => {
+  const isUnpaid = ({ completedAt }: Pick<Batch, 'completedAt'>): boolean => completedAt === null
   const times = await listBatchTimes(provider)
-  return findBatches(times.filter(({ completedAt }) => completedAt === null).map(({ id }) => id))
+  // The index may lag.
+  return (await findBatches(times.filter(isUnpaid).map(({ id }) => id))).filter(isUnpaid)
 }
 
 /** Reads batches in the order of their ids. */
