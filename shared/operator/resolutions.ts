@@ -228,13 +228,16 @@ export const listMatching = async (
 ): Promise<ReportException[]> =>
   (await findExceptions(reference)).filter((one) => kind === undefined || one.kind === kind)
 
-/** A note means another thing for each kind: the provider reads it, or nobody owes the customer the amount. */
+/** The note of these kinds says more: the provider reads it, or the customer was repaid. */
+const needsOwnNote = (one: ReportException): boolean =>
+  isRequest(one) || rowOf(one.kind)?.repays === true
+
 const kindIsMissing = (kinds: ReadonlySet<string>) =>
   invalid({ kind: [`is required: the debit has ${[...kinds].sort().join(' and ')}`] })
 
 type Resolving = { reference: Reference; kind?: string | undefined; note: string }
 
-/** Resolves the exceptions of a debit that are open, of one kind. @returns how many they were */
+/** Resolves the open exceptions of a debit, of one kind or all. @returns how many they were */
 export const resolveExceptions = (
   { reference, kind, note }: Resolving,
   author: Author,
@@ -249,7 +252,7 @@ export const resolveExceptions = (
     const kinds = new Set(exceptions.map((one) => one.kind))
     if (exceptions.length === 0) return noSuch('exception')
     if (!first) return 0
-    if (kinds.size > 1) return kindIsMissing(kinds)
+    if (kinds.size > 1 && open.some(needsOwnNote)) return kindIsMissing(kinds)
     const writesOf = (group: readonly ReportException[], by: Author) => {
       const recording = { ...by, target: reference, provider: first.provider }
       return changeWrites(recording, {}, { resolved: group.map((one) => one.kind), note })

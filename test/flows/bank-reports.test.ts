@@ -157,7 +157,7 @@ test('the verb resolve requires a note, covers the open exceptions of one kind a
   expect(await listed({ status: 'resolved', kind })).toContain(reference)
   expect(await listed({ limit: '1' })).toEqual([reference])
   await resolve('A later note', { kind })
-  await resolve('Another note', { kind: 'refused_report' })
+  await resolve('Another note')
   const shown = (await service.exceptions(reference)).map((one) => [
     ...[one.kind, one.note, one.resolved_by !== null],
   ])
