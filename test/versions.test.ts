@@ -175,9 +175,7 @@ const updates: Record<string, () => Promise<unknown>> = {
   PROVIDER: () => operate('provider', 'update', { provider, name: 'Renamed' }),
   GOLD: () => operate('bank', 'update', { bank: 'GOLD', name: 'Renamed' }),
   CONNECTOR: () =>
-    operate('bank', 'update', {
-      ...{ bank: 'GOLD', 'connector-url': 'http://127.0.0.1:9/new', 'knows-uuids': 'true' },
-    }),
+    operate('bank', 'update', { bank: 'GOLD', 'connector-url': 'http://127.0.0.1:9/new' }),
   CREDENTIAL: () => operate('credential', 'revoke', { id: itemAt('CREDENTIAL').pk.split('#')[1] }),
   BATCH: async () => {
     const found: Any = await findBatch(batch)

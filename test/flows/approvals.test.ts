@@ -541,17 +541,22 @@ describe('a request', () => {
     }
   })
 
-  test('a new URL of a bank is refused at its grant if a debit has begun at the bank since the request', async () => {
-    const bank = 'UMB'
-    await grant(await request('connector', 'set', { bank, connector: 'sandbox' }))
-    await grant(await request('customer', 'link', { ...account, phone: SILENT, bank }))
-    const id = await request('connector', 'set', { bank, ...connector })
-    const fields = { phone_number: SILENT, bank_identifier: bank }
-    const { reference } = await service.chargeUntil('processing', fields)
-    const refused = await refusalToGrant(id, kofi)
-    expect(refused).toContain(`debit ${reference} is processing: wait, or --knows-uuids true`)
-    expect(await call('connector', 'show', { bank })).toMatchObject({ connector: 'sandbox' })
-  })
+  testInProcess(
+    'a new URL of a bank is refused at its grant if a debit has begun at the bank since the request',
+    async () => {
+      const bank = 'UMB'
+      await grant(await request('connector', 'set', { bank, connector: 'sandbox' }))
+      await grant(await request('customer', 'link', { ...account, phone: SILENT, bank }))
+      const id = await request('connector', 'set', { bank, ...connector })
+      const fields = { phone_number: SILENT, bank_identifier: bank }
+      const { reference } = await service.chargeUntil('processing', fields)
+      vi.stubEnv('SANDBOX_BANK', 'false')
+      const refused = await refusalToGrant(id, kofi)
+      vi.unstubAllEnvs()
+      expect(refused).toContain(`debit ${reference} is processing: wait, or --knows-uuids true`)
+      expect(await call('connector', 'show', { bank })).toMatchObject({ connector: 'sandbox' })
+    },
+  )
 
   test('a request is done with the reason when its call is refused, and needs the grant in its function', async () => {
     const create = () => request('bank', 'create', { bank: 'TWO', name: 'Two', connector: 'none' })

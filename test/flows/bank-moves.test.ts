@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
 import { SILENT } from '../support/requests.ts'
-import { useService } from '../support/running-service.ts'
+import { testInProcess, useService } from '../support/running-service.ts'
 
 /** A new URL of a bank, whose server may not know the uuids of the one before (docs/operations.md#a-bank-is-down). */
 
@@ -34,37 +34,42 @@ const moves = async () => {
   await service.call('connector', 'set', own())
 }
 
-test('the URL of a disabled bank changes while its debits, payouts and refunds have ended, or if its server knows them', async () => {
-  const payee = await createPayee(service, 'moving', settlementAccount('7001007001', 'HTB'))
-  const fields = { phone_number: SILENT, bank_identifier: 'HTB', amount: '100.00' }
-  await staysWith('HTB is live: disable it')
-  const { reference, uuid } = await service.chargeUntil('processing', fields, payee.credential)
-  await service.call('bank', 'disable', { bank: 'HTB' })
-  await staysWith(`debit ${reference} is processing: wait`)
-  const report = { status: 'completed', bank_reference: 'HTB-1' }
-  await service.report(uuid, report, 'bt_sandbox_htb')
-  await moves()
+testInProcess(
+  'the URL of a disabled bank changes while its debits, payouts and refunds have ended, or if its server knows them',
+  async () => {
+    const payee = await createPayee(service, 'moving', settlementAccount('7001007001', 'HTB'))
+    const fields = { phone_number: SILENT, bank_identifier: 'HTB', amount: '100.00' }
+    await moves()
+    vi.stubEnv('SANDBOX_BANK', 'false')
+    await staysWith('HTB is live: disable it')
+    const { reference, uuid } = await service.chargeUntil('processing', fields, payee.credential)
+    await service.call('bank', 'disable', { bank: 'HTB' })
+    await staysWith(`debit ${reference} is processing: wait`)
+    const report = { status: 'completed', bank_reference: 'HTB-1' }
+    await service.report(uuid, report, 'bt_sandbox_htb')
+    await moves()
 
-  const [batch] = (await payee.run(nightAfter(0))).built
-  bank.conducts.push('take its time')
-  await payee.batch('process', batch.id)
-  await staysWith(`the payout of ${batch.id} is processing: wait`)
-  bank.outcomes.set(batch.uuid, { status: 'rejected', message: 'No such account' })
-  expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'failed' })
-  await staysWith(`the payout of ${batch.id} is failed: wait`)
-  expect(await payee.batch('retry', batch.id)).toMatchObject({ status: 'completed' })
-  await moves()
+    const [batch] = (await payee.run(nightAfter(0))).built
+    bank.conducts.push('take its time')
+    await payee.batch('process', batch.id)
+    await staysWith(`the payout of ${batch.id} is processing: wait`)
+    bank.outcomes.set(batch.uuid, { status: 'rejected', message: 'No such account' })
+    expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'failed' })
+    await staysWith(`the payout of ${batch.id} is failed: wait`)
+    expect(await payee.batch('retry', batch.id)).toMatchObject({ status: 'completed' })
+    await moves()
 
-  bank.conducts.push('take its time')
-  const { refund } = await payee.reverse(reference)
-  await eventually(() => expect(bank.outcomes.has(refund.uuid)).toBe(true))
-  await staysWith(`the refund of ${reference} is processing: wait`)
-  bank.outcomes.set(refund.uuid, { status: 'rejected', message: 'No such account' })
-  await service.runJob('sweep', {}, 600)
-  await eventually(async () => {
-    expect((await service.show(reference)).refund.status).toBe('failed')
-  })
-  await staysWith(`the refund of ${reference} is failed: wait`)
-  await service.call('exception', 'resolve', { reference, note: 'Repaid in cash' })
-  await moves()
-})
+    bank.conducts.push('take its time')
+    const { refund } = await payee.reverse(reference)
+    await eventually(() => expect(bank.outcomes.has(refund.uuid)).toBe(true))
+    await staysWith(`the refund of ${reference} is processing: wait`)
+    bank.outcomes.set(refund.uuid, { status: 'rejected', message: 'No such account' })
+    await service.runJob('sweep', {}, 600)
+    await eventually(async () => {
+      expect((await service.show(reference)).refund.status).toBe('failed')
+    })
+    await staysWith(`the refund of ${reference} is failed: wait`)
+    await service.call('exception', 'resolve', { reference, note: 'Repaid in cash' })
+    await moves()
+  },
+)

@@ -180,7 +180,7 @@ test('a connector is set, shown without its secret, moved and removed', async ()
   expect(shown).toEqual({ bank, connector, connector_url: url })
   expect(await service.call('connector', 'show', { bank })).toEqual(shown)
   expect(await service.call('connector', 'list')).toContainEqual(shown)
-  const moved = { bank, 'connector-url': `${url}/2`, 'knows-uuids': 'true' }
+  const moved = { bank, 'connector-url': `${url}/2` }
   const connector_url = `${url}/2`
   expect(await service.call('connector', 'set', moved)).toEqual({ ...shown, connector_url })
   const secret = { bank, 'connector-secret': 'cs_passed_by_the_bank' }

@@ -236,8 +236,7 @@ test('a refund is an exception too when the bank has no connector', async () => 
   const { error_message } = await becomes(debit, 'failed')
   expect(error_message).toBe('the bank does not support refunds')
   const url = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
-  const connected = { bank: 'HTB', connector: 'http', ...url, 'knows-uuids': 'true' }
-  await service.call('connector', 'set', connected)
+  await service.call('connector', 'set', { bank: 'HTB', connector: 'http', ...url })
   await refund(debit)
   await becomes(debit, 'completed')
 })

@@ -231,11 +231,7 @@ describe('while the sealing key is lost', () => {
     ['provider update', { 'request-secret': 'none' }, { signs_requests: false }],
     ['provider rotate-request-secret', {}, { previous_until: null }],
     ['connector set', { 'connector-secret': 'cs_new_secret_of_a_test' }, { connector: 'http' }],
-    [
-      'connector set',
-      { 'connector-url': 'http://127.0.0.1:9/new', 'knows-uuids': 'true' },
-      newConnectorSecret,
-    ],
+    ['connector set', { 'connector-url': 'http://127.0.0.1:9/new' }, newConnectorSecret],
     ['connector remove', {}, { connector: 'none' }],
     ['bank update', { 'connector-secret': 'cs_new_secret_of_a_test' }, { status: 'live' }],
     ['bank disable', {}, { status: 'inactive' }],

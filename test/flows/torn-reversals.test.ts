@@ -1,5 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, expect, test } from 'vitest'
+import { findWorkAt } from '../../shared/banks/work-in-progress.ts'
+import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { advance, type Debit } from '../../shared/domain/debits/debit.ts'
 import { reversalRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
@@ -149,11 +151,8 @@ test.each([['exception', 'refund'] as const, ['debit', 'reverse'] as const])(
 
 /** A retry asks the bank about the refund that it rejected. */
 const keepsServer = async (reference: Reference): Promise<void> => {
-  const [own, other] = [{ bank: 'HTB' }, { 'connector-url': `${bank.url()}/other` }]
-  await call('bank', 'disable', own)
-  const refused = await service.refusal('connector', 'set', { ...own, ...other })
-  expect(refused).toContain(`the refund of ${reference} is failed`)
-  await call('bank', 'enable', own)
+  const work = await findWorkAt('HTB' as BankIdentifier)
+  expect(work).toBe(`the refund of ${reference} is failed`)
 }
 
 test('a failed refund is retried although its exception is lost', async () => {

@@ -162,7 +162,7 @@ describe('bank', () => {
   type Connected = Bank & ConnectorSettings
   const connection: Changes<typeof connector.verbs.set, Connected, 'bank'> = {
     connector: [{ connector: 'none' }, 'connector'],
-    'connector-url': [{ 'connector-url': 'https://other.test', 'knows-uuids': 'true' }, 'url'],
+    'connector-url': [{ 'connector-url': 'https://other.test' }, 'url'],
     'connector-secret': [{ 'connector-secret': 'fedcba9876543210' }, 'secret'],
     'knows-uuids': [{ 'knows-uuids': 'true' }],
   }

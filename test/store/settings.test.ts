@@ -91,10 +91,7 @@ describe('banks with a connector', () => {
     ...(before ?? { ...gcb, identifier: bank }),
     connector: 'http',
   })
-  const url = (n: number) => ({
-    'connector-url': `https://bank.test/${n}`,
-    'knows-uuids': 'true' as const,
-  })
+  const url = (n: number) => ({ 'connector-url': `https://bank.test/${n}` })
   const save = (change: (before: Bank | undefined) => Bank | Refusal, options = {}) =>
     saveBank({ identifier: bank, change, options }, real)
   const connect = (n: number) => save(connected, url(n))
