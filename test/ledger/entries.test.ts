@@ -16,6 +16,7 @@ import type {
 import { adjustmentLine } from '../../shared/domain/settlement/line.ts'
 import { dayAfter, dayOf, secondsAfter, startOf } from '../../shared/domain/time.ts'
 import { caseEntries, feeEntries, fundingEntries } from '../../shared/ledger/entries.ts'
+import { mayHaveLines } from '../../shared/ledger/facts.ts'
 import { line, sealed } from '../settlement/report/one-batch.ts'
 import { NOON, pendingDebit } from '../support/examples.ts'
 
@@ -193,4 +194,24 @@ test('a correction of a remittance is an entry of its own time, but not before t
     [arrived, 'cash', 2_00],
     [later, collected, 3_00],
   ])
+})
+
+const [day, dayBefore] = [dayOf(NOON), dayAfter(dayOf(NOON), -1)]
+
+test.each([
+  ['a batch of that day, which has only older lines', { date: day, completedFrom: null }, false],
+  ['a later batch without sums', { date: dayAfter(day), completedFrom: null }, true],
+  [
+    'a later batch with lines since the day before',
+    { date: dayAfter(day), completedFrom: dayBefore },
+    true,
+  ],
+  [
+    'a batch with later lines only',
+    { date: dayAfter(day, 2), completedFrom: dayAfter(day) },
+    false,
+  ],
+])('the ledger of a day reads the lines of %s: %j', (_, { date, completedFrom }, isRead) => {
+  const span = { from: startOf(day), before: startOf(dayAfter(day)) }
+  expect(mayHaveLines({ ...sealed([]), date, completedFrom }, span)).toBe(isRead)
 })
