@@ -47,6 +47,8 @@ type Addresses = {
 const readers: Record<'referencePrefix' | 'ownHosts' | 'errorGuide', readonly FunctionName[]> = {
   referencePrefix: [
     ...operationNames,
+    'manage-connector',
+    'manage-bank',
     'manage-debit',
     'manage-delivery',
     'manage-reconciliation',
@@ -71,7 +73,8 @@ export const environmentOf = (
   const erases = [PutItem, UpdateItem].flat().includes('ERASURE#*')
   // A new debit has no expiry.
   const endsDebits = [PutItem, UpdateItem].flat().includes('DEBIT#*') && name !== 'charge'
-  const readsRefunds = permissions['by-status']?.includes('REFUNDS#*')
+  const lists = permissions['by-status'] ?? []
+  const readsCases = lists.includes('EXCEPTIONS#*') && lists.includes('REFUNDS#*')
   const groups = settings.throttle ? feedGroupsOf({ throttle: settings.throttle }) : 1
   const waitsForFunding = settings.payoutsWaitForFunding && UpdateItem?.includes('FUNDS')
   return {
@@ -88,7 +91,7 @@ export const environmentOf = (
     ...(settings.eraseAfterDays !== undefined &&
       erases && { ERASE_AFTER_DAYS: String(settings.eraseAfterDays) }),
     ...(settings.retainYears !== undefined &&
-      (endsDebits || readsRefunds) && { RETAIN_YEARS: String(settings.retainYears) }),
+      (endsDebits || readsCases) && { RETAIN_YEARS: String(settings.retainYears) }),
     ...(waitsForFunding && { PAYOUTS_WAIT_FOR_FUNDING: 'true' }),
     ...(settings.approvals && name.startsWith('manage-') && { APPROVALS: 'true' }),
     ...(settings.claimedOperators && name.startsWith('manage-') && { CLAIMED_OPERATORS: 'true' }),

@@ -229,8 +229,7 @@ export const listMatching = async (
   (await findExceptions(reference)).filter((one) => kind === undefined || one.kind === kind)
 
 /** The note of these kinds says more: the provider reads it, or the customer was repaid. */
-const needsOwnNote = (one: ReportException): boolean =>
-  isRequest(one) || rowOf(one.kind)?.repays === true
+const needsOwnNote = (one: ReportException) => isRequest(one) || rowOf(one.kind)?.repays === true
 
 const kindIsMissing = (kinds: ReadonlySet<string>) =>
   invalid({ kind: [`is required: the debit has ${[...kinds].sort().join(' and ')}`] })

@@ -87,7 +87,7 @@ test.each([
 
 test('the years of production reach the functions that end debits or compare them with the books', () => {
   const ending = functionsWith(({ Environment }) => Environment?.Variables?.RETAIN_YEARS === '7')
-  expect(ending).toHaveLength(26)
+  expect(ending).toHaveLength(24)
   expect(ending).not.toContain('charge')
 })
 
