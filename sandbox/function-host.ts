@@ -89,7 +89,7 @@ export const loadFunctions = async (
   }
   await reload()
   return {
-    /** Replaces the functions by new ones, which remember nothing. */
+    /** Reloads the functions, so that their caches are empty. */
     reload,
     has: (name: string) => functions.has(name),
     invoke: async (name: string, event: unknown): Promise<unknown> => {

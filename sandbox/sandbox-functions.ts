@@ -55,7 +55,7 @@ export const openFunctions = async (
   return {
     ...functions,
     readObject,
-    /** The next invocations use new functions with the present variables, in new processes if these run bundles. */
+    /** Reloads the functions, bundles in new processes: the next invocations have empty caches and the present variables. */
     restart: (): Promise<void> => (bundled ? bundled.stop() : functions.reload()),
     setApprovals: (next: boolean): void => {
       approvals = next

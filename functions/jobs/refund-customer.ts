@@ -1,5 +1,5 @@
 import { paymentConnectors } from '../../shared/banks/registry.ts'
-import { findRevived } from '../../shared/banks/rejected-payments.ts'
+import { findMadeLater } from '../../shared/banks/rejected-payments.ts'
 import { type Debit, predatesRestore } from '../../shared/domain/debits/debit.ts'
 import { blocksRefund, openException } from '../../shared/domain/debits/exception.ts'
 import {
@@ -61,9 +61,9 @@ export const refundCustomer = (runtime: Runtime) =>
       if (isBegun && until > runtime.now()) return
       return recordFailure(refund, 'the bank reported a failure of the debit', OWN, runtime)
     }
-    const revived = await findRevived(isBegun ? [] : refund.failed, queryRefund)
-    if (revived) {
-      const act = revived.kind === 'paid' ? 'has made' : 'is processing'
+    const made = await findMadeLater(isBegun ? [] : refund.failed, queryRefund)
+    if (made) {
+      const act = made.kind === 'paid' ? 'has made' : 'is processing'
       return recordFailure(refund, `the bank ${act} a refund that it rejected`, OWN, runtime)
     }
     const begun = isBegun

@@ -195,7 +195,7 @@ export const manageException = operatorHandler(noun, {
     scope,
   },
   resolve: {
-    /** One resolution covers all open exceptions of a kind, because banks repeat reports. */
+    /** One resolution covers all open exceptions of a debit, or of one kind, because banks repeat reports. */
     run: async (options, author, runtime) => {
       const { reference, kind, note } = options
       if (!reference) {

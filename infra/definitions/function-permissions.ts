@@ -38,7 +38,7 @@ const approvable = Object.values(nouns)
   .filter(({ verbs }) => Object.values(verbs).some(({ effect }) => effect === 'money'))
   .map(({ name }) => `manage-${name}` as const)
 
-/** Changes a bank and its connector, and reads the debits, payouts and refunds that the bank may have. */
+/** Changes a bank and its connector, and reads its debits, payouts and refunds in progress. */
 const connectsBanks = merge(requestsApprovals, readsOpenDebits, {
   GetItem: ['BANKS', 'BANK#*'],
   BatchGetItem: ['BATCH#*'],

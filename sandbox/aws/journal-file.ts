@@ -38,7 +38,7 @@ export const openJournalFile = (file: string) => {
     if (descriptor !== undefined) closeSync(descriptor)
     descriptor = undefined
   }
-  /** Opens a new file, which replaces the entries of the old one with `commit`. */
+  /** Opens a new file. `commit` replaces the old one by it. */
   const begin = (): void => {
     close()
     descriptor = openSync(next, 'w', 0o600)

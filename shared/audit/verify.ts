@@ -40,7 +40,7 @@ const loadChain = async (from: Day, to: Day, now: Date): Promise<Chain> => {
   )
   const found = await mapConcurrent(days, READS_AT_ONCE, findSealed)
   const objects = found.filter((object) => object !== undefined)
-  // A copy of an earlier table lacks what its objects were sealed from.
+  // In a drill, the table is older than objects that were sealed after `now`: these are not checked.
   const isLater = ({ content }: SealedDay) => content && new Date(content.sealed_at) > now
   const last = objects.findLastIndex((object) => !isLater(object))
   return {

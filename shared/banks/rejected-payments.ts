@@ -1,12 +1,11 @@
 import type { PayoutResult } from '../domain/settlement/payout.ts'
 
 /**
- * Asks the banks about all payments that they rejected, before a further one: a bank can make a payment
- * after all.
+ * Queries the banks about all payments that they rejected, before another is sent: a bank can make one later.
  * @returns one that its bank has paid, else one that its bank is processing
  * @throws ConnectorFault if a bank gives no usable reply
  */
-export const findRevived = async <P>(
+export const findMadeLater = async <P>(
   rejected: readonly P[],
   query: (payment: P) => Promise<PayoutResult | undefined>,
 ) => {
@@ -14,8 +13,8 @@ export const findRevived = async <P>(
     rejected.map(async (payment) => ({ payment, kind: (await query(payment))?.kind })),
   )
   for (const kind of ['paid', 'underway'] as const) {
-    const revived = replies.find((reply) => reply.kind === kind)
-    if (revived) return { payment: revived.payment, kind }
+    const made = replies.find((reply) => reply.kind === kind)
+    if (made) return { payment: made.payment, kind }
   }
   return undefined
 }

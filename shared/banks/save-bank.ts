@@ -18,7 +18,7 @@ import { findWorkAt } from './work-in-progress.ts'
 export type ConnectorOptions = {
   'connector-url'?: string | undefined
   'connector-secret'?: string | undefined
-  /** The server at another URL knows the uuids of the one before. */
+  /** The server at the new URL knows the uuids of the previous one. */
   'knows-uuids'?: 'true' | undefined
 }
 
@@ -102,9 +102,10 @@ const applyChange = async (
   if (bank.connector !== 'http') return { bank, previous, next: undefined }
   const next = resolveSettings(previous, options, newSecret)
   if (next instanceof Refusal) return next
-  const isMoved = stored && next.url !== previous?.url && !options['knows-uuids']
-  // The banks of a sandbox are tests, whose servers start anywhere.
-  const reason = isMoved && !environment.sandboxBank && (await reasonToStay(stored, previous))
+  // A sandbox has only test banks, whose URLs may change at any time.
+  const isChecked =
+    stored && next.url !== previous?.url && !options['knows-uuids'] && !environment.sandboxBank
+  const reason = isChecked && (await reasonToStay(stored, previous))
   return reason
     ? new Refusal(1409, {
         details: `${reason}, or --knows-uuids true if the new server of ${identifier} knows its uuids`,
@@ -113,8 +114,9 @@ const applyChange = async (
 }
 
 /**
- * A server that does not know a uuid gets it again, so that the bank debits or pays twice. Submissions of a
- * live bank begin at the earlier URL until caches expire.
+ * Returns why a bank must keep its URL now. A server that does not know a uuid replies 404 and gets the
+ * request again, so the bank would debit or pay twice. Functions send to the URL in their caches while the
+ * bank is live.
  */
 const reasonToStay = async (
   { identifier, status }: Bank,
@@ -122,7 +124,7 @@ const reasonToStay = async (
 ): Promise<string | undefined> => {
   if (previous && status === 'live') return `${identifier} is live: disable it`
   const work = await findWorkAt(identifier)
-  return work && `${work}: wait`
+  return work && `${work}: end it first`
 }
 
 const refusalOf = ({ connector }: Bank, options: ConnectorOptions): Refusal | undefined => {

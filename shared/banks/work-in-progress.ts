@@ -1,7 +1,8 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
-import { isOfFailed } from '../domain/debits/exception.ts'
+import { isOfFailedRefund } from '../domain/debits/exception.ts'
 import { isOpen, statuses } from '../domain/debits/lifecycle.ts'
 import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
+import { END_OF_TIME } from '../domain/time.ts'
 import { logUnreadable } from '../log.ts'
 import { searchDebits } from '../store/debits/debit-search.ts'
 import { findExceptions } from '../store/debits/exceptions.ts'
@@ -36,10 +37,10 @@ const findPayoutAt = async (bank: BankIdentifier): Promise<string | undefined> =
   return undefined
 }
 
-const ALWAYS = { from: new Date(0), before: new Date('9999-01-01') }
+const ALL_TIMES = { from: new Date(0), before: END_OF_TIME }
 
 const findRefundAt = async (bank: BankIdentifier): Promise<string | undefined> => {
-  for await (const page of refundPages('due', ALWAYS)) {
+  for await (const page of refundPages('due', ALL_TIMES)) {
     for (const refund of page) {
       const { status, reference } = refund
       if (refund.bank === bank && (refundStatuses[status].isOpen || !(await hasNote(refund))))
@@ -52,5 +53,5 @@ const findRefundAt = async (bank: BankIdentifier): Promise<string | undefined> =
 /** A note ends a failed refund. */
 const hasNote = async (refund: Refund): Promise<boolean> =>
   (await findExceptions(refund.reference)).some(
-    (one) => isOfFailed(refund, one) && one.resolvedAt !== undefined,
+    (one) => isOfFailedRefund(refund, one) && one.resolvedAt !== undefined,
   )

@@ -1,6 +1,9 @@
 import * as v from 'valibot'
 
 export const HOUR_MS = 3_600_000
+/** After every stored time. */
+export const END_OF_TIME = new Date('9999-01-01')
+
 export const DAY_SECONDS = 86_400
 export const DAY_MS = DAY_SECONDS * 1000
 

@@ -1,15 +1,13 @@
 import { type ExceptionStatus, exceptionStatuses, rowOf } from '../domain/debits/exception.ts'
 import { type Refund, type RefundList, refundStatuses } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
+import { END_OF_TIME } from '../domain/time.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { exceptionPages, findExceptions } from '../store/debits/exceptions.ts'
 import { findRefunds, refundPages } from '../store/debits/refunds.ts'
 import { changesWithin } from '../store/operator/changes.ts'
 import type { Span } from '../store/table.ts'
 import type { Case } from './entries.ts'
-
-/** After every stored time. */
-const ALWAYS = new Date('9999-01-01')
 
 /** The longest call of a function. A change has the time of the start of its call. */
 const CALL_MS = 900_000
@@ -18,8 +16,8 @@ const CALL_MS = 900_000
  * Returns the refunds and exceptions that may have changed the ledger since a time, by debit.
  * @param before exceptions reported and resolved later are not read; a later refund may be of a case before
  */
-export const casesSince = (from: Date, before = ALWAYS): Promise<Map<Reference, Case>> => {
-  const later = { from, before: ALWAYS }
+export const casesSince = (from: Date, before = END_OF_TIME): Promise<Map<Reference, Case>> => {
+  const later = { from, before: END_OF_TIME }
   return loadCases(
     [refunded('due', later), refunded('completed', later)],
     [
@@ -31,7 +29,10 @@ export const casesSince = (from: Date, before = ALWAYS): Promise<Map<Reference, 
 
 /** Returns the refunds that are due or failed, and the undecided late completions. */
 export const openCases = (): Promise<Map<Reference, Case>> =>
-  loadCases([refunded('due', { from: new Date(0), before: ALWAYS })], [ledgerExceptions('open')])
+  loadCases(
+    [refunded('due', { from: new Date(0), before: END_OF_TIME })],
+    [ledgerExceptions('open')],
+  )
 
 const READ_AT_ONCE = 16
 

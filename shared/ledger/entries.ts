@@ -1,6 +1,6 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
-import { type ReportException, refundIn, rowOf } from '../domain/debits/exception.ts'
+import { isOfFailedRefund, type ReportException, rowOf } from '../domain/debits/exception.ts'
 import { type Refund, type RefundOrigin, refundStatuses } from '../domain/debits/refund.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch, Line } from '../domain/settlement/batch.ts'
@@ -147,7 +147,7 @@ const openingOf = (refund: Refund, item: Case): LedgerEntry | undefined => {
 export const repaidAt = ({ refund, exceptions }: Case): Date | undefined => {
   if (!refund || !refundStatuses[refund.status].mayRetry) return undefined
   const exception = exceptions.find(
-    (one) => rowOf(one.kind)?.repays && one.requestId === refund.uuid && !refundIn(one),
+    (one) => rowOf(one.kind)?.repays && isOfFailedRefund(refund, one),
   )
   return exception?.resolvedAt ? new Date(exception.resolvedAt) : undefined
 }

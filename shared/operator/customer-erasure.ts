@@ -132,7 +132,7 @@ export const eraseCustomer = async (
   const [old, young] = [true, false].map((isOld) =>
     dated.filter(({ from }) => from <= now === isOld),
   ) as [typeof dated, typeof dated]
-  // Before the first erasure: the sweep continues after a crash, and looks at each debit a last time.
+  // Before the first erasure: the sweep continues after a crash, and checks each debit once again.
   await Promise.all(
     [old, young].map((some, group) => {
       const references = some.map(({ one }) => one.debit.facts.reference)

@@ -18,7 +18,7 @@ const CALL_SECONDS = 60
 
 type Since = { since: Date }
 
-/** Returns the times of the lost erasures. Those since the begin of the restore are in its table. */
+/** Returns the times of the lost erasures. The restored table has those since `restore begin`. */
 const lostSpan = async ({ since }: Since, { at }: Pick<Author, 'at'>): Promise<Span | Refusal> => {
   const restore = await findRestore()
   if (!restore) return new Refusal(1404, { details: 'no restore has begun' })

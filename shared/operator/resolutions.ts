@@ -5,7 +5,7 @@ import {
   blocksRefund,
   contradicted,
   exceptionKinds,
-  isOfFailed,
+  isOfFailedRefund,
   opensRefund,
   type ReportException,
   rowOf,
@@ -111,7 +111,7 @@ export const refundDebit = (
 
 /** A failover can lose the exception of a failed refund, or the retry that resolved it. A refund that fails now has one. */
 const isExceptionLost = async (refund: Refund, read: readonly ReportException[]) => {
-  const isOfRefund = (one: ReportException): boolean => isOfFailed(refund, one)
+  const isOfRefund = (one: ReportException): boolean => isOfFailedRefund(refund, one)
   return !read.some(isOfRefund) && !(await findExceptions(refund.reference)).some(isOfRefund)
 }
 
@@ -228,7 +228,7 @@ export const listMatching = async (
 ): Promise<ReportException[]> =>
   (await findExceptions(reference)).filter((one) => kind === undefined || one.kind === kind)
 
-/** The note of these kinds says more: the provider reads it, or the customer was repaid. */
+/** Reports whether a note says more: the provider reads it, or the customer was repaid. */
 const needsOwnNote = (one: ReportException) => isRequest(one) || rowOf(one.kind)?.repays === true
 
 const kindIsMissing = (kinds: ReadonlySet<string>) =>

@@ -50,7 +50,7 @@ export const newMovements = () => {
     /** Adds a movement, unless one has its uuid. */
     add: (movement: Movement): void => void insert.run(movement),
     knows: (uuid: string): boolean => known.get(uuid) !== undefined,
-    /** Returns the movement of a row: by uuid; else, because that is the bank’s own, by a reference. */
+    /** Returns the movement of a row: by our uuid; if the uuid is empty or the bank’s own, by a reference. */
     find: (row: StatementRow, amount: string): Found | undefined => {
       const { uuid, bank_reference, kind } = row
       const own = byUuid.get(uuid)

@@ -101,7 +101,7 @@ const findLate = async (debits: readonly Debit[]) => {
   return new Map(late)
 }
 
-/** Reads debits by uuid. Of a uuid of our form without a debit, a restore lost it, or it is another bank's. */
+/** Reads debits by uuid. `absent` has the uuids of our form without a debit of the bank: a restore lost the debit, or it is of another bank. */
 export const readByUuid = async (
   bank: BankIdentifier,
   uuids: readonly Uuid[],

@@ -1,6 +1,6 @@
 import { formatAmount } from '../domain/money.ts'
 import type { Provider, ProviderId } from '../domain/providers/provider.ts'
-import { DAY_MS } from '../domain/time.ts'
+import { DAY_MS, END_OF_TIME } from '../domain/time.ts'
 import { findDayTotal } from '../store/debits/charges.ts'
 import { changesWithin } from '../store/operator/changes.ts'
 import { findProvider } from '../store/providers/providers.ts'
@@ -41,7 +41,7 @@ const CALL_MS = 900_000
 const highestLimit = async ({ id, dailyLimit }: Provider, { from: start }: Window) => {
   let highest = whole(dailyLimit ?? 0)
   const from = new Date(start.getTime() - CACHED_MS - CALL_MS)
-  for await (const { target, verb, changed } of changesWithin({ from, before: ALWAYS })) {
+  for await (const { target, verb, changed } of changesWithin({ from, before: END_OF_TIME })) {
     const earlier = changed.daily_limit?.from
     if (target !== id || verb === 'create' || earlier === undefined) continue
     if (earlier === null) return undefined
@@ -50,9 +50,6 @@ const highestLimit = async ({ id, dailyLimit }: Provider, { from: start }: Windo
   }
   return highest
 }
-
-/** After every stored time. */
-const ALWAYS = new Date('9999-01-01')
 
 type DayTotal = {
   sum: bigint

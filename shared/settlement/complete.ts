@@ -98,7 +98,7 @@ const resume = async (batch: Batch, bank: BankIdentifier | undefined) => {
   return { batch, others, previous: others }
 }
 
-/** Returns the account that was paid: that of the last rejected payout, or the current one if it was repeated by hand. */
+/** Returns the account that was paid: that of the last rejected payout, at `bank` if present, or the current one. */
 const findPaidAccount = async (
   { provider, paidTo, failed = [] }: Batch,
   bank: BankIdentifier | undefined,

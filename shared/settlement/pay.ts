@@ -1,6 +1,6 @@
 import type { PaymentConnector } from '../banks/connector.ts'
 import { paymentConnectors } from '../banks/registry.ts'
-import { findRevived } from '../banks/rejected-payments.ts'
+import { findMadeLater } from '../banks/rejected-payments.ts'
 import type { ConnectorName } from '../domain/banks/bank.ts'
 import type { BatchId } from '../domain/ids.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
@@ -200,12 +200,12 @@ export const retryBatch = async (
   const [batch, restore] = await Promise.all([findFailedBatch(id), findRestore()])
   if (batch instanceof Refusal) return batch
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
-  const revived = await findRevived(rejectedPayouts(batch), (one) => queryRejected(one, deps))
-  if (revived) {
-    const { uuid, paid, paidTo } = revived.payment
+  const made = await findMadeLater(rejectedPayouts(batch), (one) => queryRejected(one, deps))
+  if (made) {
+    const { uuid, paid, paidTo } = made.payment
     const payout = `the rejected payout ${uuid} of ${formatAmount(paid)}`
     return notPayable(
-      revived.kind === 'paid'
+      made.kind === 'paid'
         ? `${paidTo.bank} has paid ${payout}: settlement complete records it`
         : `${paidTo.bank} is processing ${payout}: retry after its outcome`,
     )

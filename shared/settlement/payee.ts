@@ -6,14 +6,14 @@ import { findBank } from '../store/banks/banks.ts'
 import { findPayee, findProvider } from '../store/providers/providers.ts'
 import { refusalOn } from './payout-day.ts'
 
-/** Whether a batch can be paid, and to which account (docs/api.md#payouts). */
+/** Checks whether a batch can be paid, and to which account (docs/api.md#payouts). */
 
 export const notPayable = (details: string): Refusal => new Refusal(5001, { details })
 
 const disabled = (provider: ProviderId): Refusal =>
   notPayable(`${provider} is disabled: its payouts are held until operator provider enable`)
 
-/** Returns the account to which the service pays a batch by itself, or why it waits for an operator. */
+/** Returns account, bank and hold of a batch that the service pays without an operator, or why it does not. */
 export const findPayable = async (batch: Batch) => {
   const { provider, totals, reportedAt } = batch
   if (!totals || !reportedAt) return notPayable('the batch is being built')

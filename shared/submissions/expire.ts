@@ -19,7 +19,7 @@ import { transition } from '../store/debits/transitions.ts'
 import { findRestore } from '../store/operator/restores.ts'
 
 const QUERY_SECONDS = 5
-/** Those of other banks wait behind the queries of one that hangs. */
+/** Timeouts of other banks wait for the queries of a bank that hangs. */
 const DOWN_QUERY_SECONDS = 1
 const HELD_SECONDS = 60
 

@@ -32,7 +32,7 @@ const eraseDue = async (reference: Reference, runtime: Runtime): Promise<Date | 
   return (await eraseWholeDebit(whole, now, runtime)) ? afterWorkers(now) : now
 }
 
-/** Erases the debits of a page that are old enough by now, and looks at each a last time (docs/compliance.md#personal-data). */
+/** Erases the debits of a page that are old enough by now, and checks each once again for texts of workers (docs/compliance.md#personal-data). */
 export const sweepErasure = async (item: WorkItem, runtime: Runtime): Promise<void> => {
   const references = await findLaterErasure(item.key)
   const times = await mapConcurrent(references, DEBITS_AT_ONCE, (one) => eraseDue(one, runtime))

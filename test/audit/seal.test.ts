@@ -338,7 +338,7 @@ test('a day that a night seals during the verification is open', async () => {
   expect(verdicts).toEqual([{ day: DAY_AFTER, result: 'open' }])
 })
 
-test('a copy of the table from before a night has open days, and its objects no late records', async () => {
+test('a drill to a time before a night reports its day as open, and no late records as missing', async () => {
   await remove(keys.ledger(DAY_AFTER))
   await remove(keys.reconciliation(DAY_AFTER))
   const late = ['12:00:00', 'late'] as const

@@ -553,7 +553,9 @@ describe('a request', () => {
       vi.stubEnv('SANDBOX_BANK', 'false')
       const refused = await refusalToGrant(id, kofi)
       vi.unstubAllEnvs()
-      expect(refused).toContain(`debit ${reference} is processing: wait, or --knows-uuids true`)
+      expect(refused).toContain(
+        `debit ${reference} is processing: end it first, or --knows-uuids true`,
+      )
       expect(await call('connector', 'show', { bank })).toMatchObject({ connector: 'sandbox' })
     },
   )

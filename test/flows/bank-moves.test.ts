@@ -35,7 +35,7 @@ const moves = async () => {
 }
 
 testInProcess(
-  'the URL of a disabled bank changes while its debits, payouts and refunds have ended, or if its server knows them',
+  'the URL of a disabled bank changes once its debits, payouts and refunds have ended, or if the new server knows their uuids',
   async () => {
     const payee = await createPayee(service, 'moving', settlementAccount('7001007001', 'HTB'))
     const fields = { phone_number: SILENT, bank_identifier: 'HTB', amount: '100.00' }
@@ -44,7 +44,7 @@ testInProcess(
     await staysWith('HTB is live: disable it')
     const { reference, uuid } = await service.chargeUntil('processing', fields, payee.credential)
     await service.call('bank', 'disable', { bank: 'HTB' })
-    await staysWith(`debit ${reference} is processing: wait`)
+    await staysWith(`debit ${reference} is processing: end it first`)
     const report = { status: 'completed', bank_reference: 'HTB-1' }
     await service.report(uuid, report, 'bt_sandbox_htb')
     await moves()
@@ -52,23 +52,23 @@ testInProcess(
     const [batch] = (await payee.run(nightAfter(0))).built
     bank.conducts.push('take its time')
     await payee.batch('process', batch.id)
-    await staysWith(`the payout of ${batch.id} is processing: wait`)
+    await staysWith(`the payout of ${batch.id} is processing: end it first`)
     bank.outcomes.set(batch.uuid, { status: 'rejected', message: 'No such account' })
     expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'failed' })
-    await staysWith(`the payout of ${batch.id} is failed: wait`)
+    await staysWith(`the payout of ${batch.id} is failed: end it first`)
     expect(await payee.batch('retry', batch.id)).toMatchObject({ status: 'completed' })
     await moves()
 
     bank.conducts.push('take its time')
     const { refund } = await payee.reverse(reference)
     await eventually(() => expect(bank.outcomes.has(refund.uuid)).toBe(true))
-    await staysWith(`the refund of ${reference} is processing: wait`)
+    await staysWith(`the refund of ${reference} is processing: end it first`)
     bank.outcomes.set(refund.uuid, { status: 'rejected', message: 'No such account' })
     await service.runJob('sweep', {}, 600)
     await eventually(async () => {
       expect((await service.show(reference)).refund.status).toBe('failed')
     })
-    await staysWith(`the refund of ${reference} is failed: wait`)
+    await staysWith(`the refund of ${reference} is failed: end it first`)
     await service.call('exception', 'resolve', { reference, note: 'Repaid in cash' })
     await moves()
   },

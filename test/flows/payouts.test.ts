@@ -87,7 +87,7 @@ test('a payout that the bank rejects fails without an event, and its retry has a
   expect((await eventOf(payee, batch)).data.settlement.uuid).toBe(retried.uuid)
 })
 
-test.each([0, 1])(
+test.each([1, 2])(
   'a batch is not paid again, but recorded, if its bank has paid it despite rejection %i of two',
   async (n) => {
     const { payee, batch } = await createBatch(`paid-after-all-${n}`)
@@ -95,7 +95,7 @@ test.each([0, 1])(
     await payee.run(second)
     const retried = await payee.batch('retry', batch.id)
     expect(retried).toMatchObject({ status: 'failed' })
-    const { uuid } = [batch, retried][n]
+    const { uuid } = [batch, retried][n - 1]
     bank.outcomes.set(uuid, { status: 'underway' })
     const underway = `HTB is processing the rejected payout ${uuid} of 118.69: retry after its outcome`
     await expect(payee.batch('retry', batch.id)).rejects.toThrow(underway)

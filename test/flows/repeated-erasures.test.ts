@@ -70,7 +70,7 @@ testInProcess('a number that no version of the sealing key opens is counted', as
   expect(await repeat(since)).toMatchObject({ unreadable: 1 })
 })
 
-test('the erasures since over 400 days are refused, and those since over a minute after the begin of the restore', async () => {
+test('a repeat is refused since a time over 400 days ago, or over a minute after the restore began', async () => {
   await begin()
   const reasons = {
     [new Date(Date.now() - 401 * 86_400_000).toISOString()]: 'must be within 400 days',

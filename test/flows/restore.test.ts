@@ -95,7 +95,7 @@ test('a restore gives events ids of their generation, which no other generation 
   expect(data.map(({ id }: Shown) => id % 100)).toEqual([10, 11, 12])
 })
 
-test('the feed takes no event that a restore has lost, and has the next event of its number', async () => {
+test('the feed skips an event that a restore has lost, and has the later event with its number', async () => {
   const fields = { phone_number: SILENT }
   const { reference, uuid } = await service.chargeUntil('processing', fields, provider.credential)
   const lost = [

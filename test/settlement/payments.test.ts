@@ -104,7 +104,7 @@ test('a payout waits (400/5001) for a connector of its bank', async () => {
   expect(await pay(batch)).toMatchObject({ status: 'completed' })
 })
 
-test('a batch that is paid is not unpaid, also while the index lags', async () => {
+test('a paid batch is not listed as unpaid while the index lags', async () => {
   let lag = 0
   useTable({ indexLag: () => lag })
   provider = await newProvider({ account: '1041001001' })

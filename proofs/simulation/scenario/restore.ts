@@ -93,7 +93,7 @@ export const eraseAfterDays = ({ seed }: Scenario): number => (seed % 2) * 3
 const SWEPT_MS = [10, 20, 30, 40].map((hours) => hours * HOUR_MS)
 
 /** By then, the sweep has looked at each erased debit a last time. */
-const LOOKED_MS = 10 * MINUTE_MS
+const LAST_CHECK_MS = 10 * MINUTE_MS
 
 /** Another operator may deny a request. */
 const REQUESTS_MAX = 9
@@ -127,7 +127,7 @@ export const eraseCustomers = async (
     else if (done) refused.push(phone)
   }
   const note = async () => {
-    await api.sleep(LOOKED_MS)
+    await api.sleep(LAST_CHECK_MS)
     erasures.push({ at: api.now(), afterDays, phones, refused, before, after: items() })
   }
   for (const time of afterDays > 0 ? SWEPT_MS : [0]) {

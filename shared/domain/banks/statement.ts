@@ -21,7 +21,7 @@ export type BankDebitsCursor = { provider: string; list: string; after: string |
 export type BankDebitsPage = {
   debits: Movement[]
   next: BankDebitsCursor | null
-  /** Requested uuids of our own form that no debit of the bank has; absent from an earlier version. */
+  /** Requested uuids of our own form that no debit of the bank has; undefined in a reply of an earlier version. */
   absent?: string[]
 }
 /** Refunds or payouts; the next page begins after a position. */

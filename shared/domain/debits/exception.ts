@@ -193,7 +193,7 @@ export const refundIn = ({ note = '' }: Pick<ReportException, 'note'>): string |
  * Reports whether an exception is that of a failed refund. A failover can lose the retry that resolved it,
  * which its note names.
  */
-export const isOfFailed = (refund: { uuid: string }, exception: ReportException): boolean =>
+export const isOfFailedRefund = (refund: { uuid: string }, exception: ReportException): boolean =>
   exception.requestId === refund.uuid && !refundIn(exception)
 
 /** Reports whether no refund of the debit may be opened or retried (docs/api.md#refunds). */

@@ -32,7 +32,7 @@ export type BatchStatus = keyof typeof batchStatuses
 export const payoutOf = ({ status }: Pick<Batch, 'status'>): BatchStatusRow['payout'] =>
   batchStatuses[status].payout
 
-/** A bank can pay it after all, by its uuid. */
+/** A payout that its bank rejected. A retry queries it by its uuid, because the bank can have paid it since. */
 export type RejectedPayout = { uuid: Uuid; paid: Pesewas; paidTo: SettlementAccount }
 
 export type Batch = {

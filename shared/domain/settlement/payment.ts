@@ -94,9 +94,15 @@ export const failPayment = (
 })
 
 /** Returns the payouts of a failed batch, the oldest first. */
-export const rejectedPayouts = ({ id, uuid, paid, paidTo, failed = [] }: Batch) => {
+export const rejectedPayouts = ({
+  id,
+  uuid,
+  paid,
+  paidTo,
+  failed = [],
+}: Batch): RejectedPayout[] => {
   if (paid === null || !paidTo) throw new Error(`Batch ${id} has no payout that failed`)
-  return [...failed, { uuid, paid, paidTo }] satisfies RejectedPayout[]
+  return [...failed, { uuid, paid, paidTo }]
 }
 
 /** Prepares another payout of a failed batch, with a new uuid. */

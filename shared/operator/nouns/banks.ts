@@ -23,8 +23,10 @@ const connection = {
   ),
 }
 
-const move = {
-  'knows-uuids': o.optionalWord('the server at a new URL knows all uuids', { options: ['true'] }),
+const serverChange = {
+  'knows-uuids': o.optionalWord('the server at the new URL knows all uuids of the previous one', {
+    options: ['true'],
+  }),
 }
 
 const settings = {
@@ -90,7 +92,7 @@ export const bank = {
       effect: 'money',
       approval: Object.keys(connection),
       summary: 'changes the given settings only',
-      options: o.options({ bank: o.bank, name: v.optional(name), ...settings, ...move }),
+      options: o.options({ bank: o.bank, name: v.optional(name), ...settings, ...serverChange }),
     },
     show: {
       effect: 'reads',
@@ -141,7 +143,7 @@ export const connector = {
       effect: 'money',
       approval: 'always',
       summary: 'sets the connector of a bank, or its URL or secret',
-      options: o.options({ bank: o.bank, ...connection, ...move }),
+      options: o.options({ bank: o.bank, ...connection, ...serverChange }),
     },
     show: {
       effect: 'reads',

@@ -123,7 +123,7 @@ const debitErasure = (debit: Debit, at: Date) => {
 
 /**
  * Erases the customer from a debit without open work. The debit and its refund change in one write,
- * before the texts around them: who reads the debit later writes none.
+ * before the texts around them: a worker that reads an erased debit writes no texts.
  * @returns false when another writer was first
  */
 export const eraseWholeDebit = async (

@@ -7,7 +7,7 @@ import {
   type RequestException,
 } from '../../domain/debits/reversal-request.ts'
 import type { Reference } from '../../domain/ids.ts'
-import { DAY_SECONDS, type Day, secondsAfter, startOf } from '../../domain/time.ts'
+import { DAY_SECONDS, type Day, END_OF_TIME, secondsAfter, startOf } from '../../domain/time.ts'
 import { countEntries } from '../index-lists.ts'
 import type { KeySpan } from '../key-span.ts'
 import { keys, sha256 } from '../keys.ts'
@@ -123,7 +123,7 @@ const byKey = (one: ReportException, other: ReportException): number =>
 /** Lists exceptions of one status, by default newest first. The index may lag behind changes. */
 export async function* exceptionPages(
   status: ExceptionStatus,
-  span: KeySpan = { from: new Date(0), before: new Date('9999-01-01') },
+  span: KeySpan = { from: new Date(0), before: END_OF_TIME },
   isOldestFirst = false,
 ): AsyncGenerator<ReportException[]> {
   const query = db.spanQuery(keys.exceptions(status), span)

@@ -6,7 +6,7 @@ import { keys } from '../keys.ts'
 import * as db from '../table.ts'
 import { dueAt, type WorkItem } from '../work-index.ts'
 
-/** Debits that the sweep erases later, and those that it looks at a last time. Their customer is named by the keyed hash alone. */
+/** Debits that the sweep erases later, and erased ones that it checks once again for texts. Their customer is named by the keyed hash alone. */
 
 const PAGE = 100
 const WRITES_AT_ONCE = 8

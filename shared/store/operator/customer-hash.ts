@@ -20,7 +20,7 @@ type HashKeyItem = { secret: string }
 const hashWith = (secret: string, text: string): string =>
   createHmac('sha256', secret).update(text).digest('base64url').slice(0, HASH_CHARACTERS)
 
-/** The key cannot be opened; its version may return. */
+/** No version of the sealing key opens the key of the hashes. A lost version can return. */
 export class UnreadableHashKey extends Error {
   override readonly name = 'UnreadableHashKey'
   override readonly message = 'The key of the customer hashes cannot be opened'
