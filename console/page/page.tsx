@@ -1,5 +1,5 @@
 import { render } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import {
   actingAs,
   isClockFrozen,
@@ -172,8 +172,8 @@ const Console = () => {
   useMatters()
   const { screen, id } = place.value
   const current = screens.find(({ path }) => path === screen)
-  // A new screen begins at its heading, also for screen readers.
-  useEffect(() => {
+  // A new screen begins at its heading, also for screen readers, before the operator can press a key.
+  useLayoutEffect(() => {
     const stage = settings.value?.stage ?? 'sandbox'
     document.title = `${id || (current ? titleOf(screen) : 'Not found')} · ${stage} · Debit collection`
     scrollTo(0, scrollTop())
