@@ -39,7 +39,7 @@ export const useBrowser = () => {
     return (await browser.newContext({ viewport, reducedMotion: 'reduce' })).newPage()
   }
   const problemsAtEnd = async (): Promise<string[]> => {
-    await Promise.all(contexts.splice(0).map((context) => context.close()))
+    await Promise.all(contexts.splice(0).map(closeContext))
     return problems()
   }
   afterEach(async () => expect(await problemsAtEnd()).toEqual([]))
@@ -69,6 +69,12 @@ export const useBrowser = () => {
     /** Closes the pages first: one that repeats its requests would have a problem again. */
     problemsAtEnd,
   }
+}
+
+/** The routes of a page that is closed meanwhile have no reply to change. */
+const closeContext = async (context: BrowserContext): Promise<void> => {
+  await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })))
+  await context.close()
 }
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
