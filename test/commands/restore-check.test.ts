@@ -34,7 +34,7 @@ beforeAll(async () => {
   const { full, night, last, ...recorded } = await books.record()
   debits = recorded.debits
   original = last
-  const nightsUntil = ({ at }: Books) => Math.floor((at.getTime() - 2 * HOUR_MS) / DAY_MS)
+  const nightsUntil = (of: Books) => Math.floor(lastNight(of).getTime() / DAY_MS)
   nights = nightsUntil(last) - nightsUntil(full)
   exports = [
     fullExport(full.items, full.at),
@@ -43,6 +43,9 @@ beforeAll(async () => {
   ]
   copy = copyOf(exports)
 })
+
+/** Returns a time of the last night's day. */
+const lastNight = ({ at }: Books): Date => new Date(at.getTime() - 2 * HOUR_MS)
 
 const copyOf = (written: readonly WrittenExport[]): string => {
   const folder = newFolder()
@@ -55,7 +58,7 @@ const copyOf = (written: readonly WrittenExport[]): string => {
 /** Returns the problems of a copy, and the names of the checks without one. */
 const check = async (folder: string) => {
   const found = { problems: [] as string[], ok: [] as string[] }
-  const on = dayOf(original.at)
+  const on = dayOf(lastNight(original))
   for await (const { name, problems } of checkBooks({ folder, on, days: nights })) {
     found.problems.push(...problems)
     if (problems.length === 0) found.ok.push(name)
