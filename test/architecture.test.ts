@@ -73,7 +73,7 @@ const allowedImports = Object.groupBy(
     shared/submissions/         ./banks/ ./domain/ ./store/ ./runtime.ts ./log.ts
     shared/sweep/               ./banks/ ./domain/ ./views/ ./store/ ./queues/ ./runtime.ts ./log.ts ./metrics.ts
     shared/operator/            ./domain/ ./store/ ./views/operator/ ./api/address.ts ./api/operations.ts ./api/pagination.ts
-    shared/operator/            ./reconciliation/open-matters.ts ./settlement/report/bucket.ts ./runtime.ts ./log.ts
+    shared/operator/            ./reconciliation/open-matters.ts ./settlement/due.ts ./settlement/report/bucket.ts ./runtime.ts ./log.ts
     shared/operator/            ./queues/messages.ts ./sweep/repair.ts @aws-sdk/client-lambda aws-lambda csv-parse saxes node:
     shared/operator/            valibot
     functions/                  ./ @aws-sdk/util-dynamodb aws-lambda valibot

@@ -109,7 +109,7 @@ const rows = {
     BatchGetItem: ['PROVIDER#*', 'PAYEE#*', 'BATCH#*'],
     PutItem: ['PROVIDER#*', 'PAYEE#*'],
     'by-status': ['PROVIDERS', '*#settlements', 'EXCEPTIONS#*'],
-    work: ['SETTLE#*'],
+    work: ['SETTLE#*', 'BELOW_ZERO#*'],
     sealingKey: true,
   }),
   'manage-credential': merge(requestsApprovals, {

@@ -5,6 +5,7 @@ import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
 import { logUnreadable } from '../log.ts'
 import { newMatter, openExceptions } from '../reconciliation/open-matters.ts'
+import { findDue } from '../settlement/due.ts'
 import { countDebits } from '../store/debits/debit-lists.ts'
 import { listUnpaid } from '../store/settlement/batches.ts'
 import { hasUnsettled } from '../store/work-index.ts'
@@ -23,18 +24,21 @@ const openDebits = async (provider: ProviderId): Promise<OpenMatter[]> => {
   return (await Promise.all(matters)).flat()
 }
 
-const batchReason = ({ status, totals, outstanding, paid, failure }: Batch) => {
+const batchReason = async (batch: Batch): Promise<string | undefined> => {
+  const { status, totals, outstanding, paid, failure } = batch
   if (!totals) return 'the batch is not sealed'
   if (outstanding < 0) return `the provider owes ${formatAmount(BigInt(-outstanding))}`
   // A payout in progress offsets it.
   if (totals.net < 0) return undefined
-  const payout = `the payout of ${formatAmount(paid ?? totals.net)}`
-  if (status === 'failed') return `${payout} failed: ${failure}`
+  const due = await findDue(batch)
+  const payout = `the payout of ${formatAmount(paid ?? due)}`
+  const instead = due === paid ? '' : `, ${formatAmount(due)} is due`
+  if (status === 'failed') return `${payout} failed${instead}: ${failure}`
   return `${payout} is ${status === 'processing' ? 'in progress' : 'not made'}`
 }
 
-const batchMatters = (batch: Batch): OpenMatter[] => {
-  const reason = batchReason(batch)
+const batchMatters = async (batch: Batch): Promise<OpenMatter[]> => {
+  const reason = await batchReason(batch)
   const command = `operator settlement show --batch ${batch.id}`
   return reason ? [newMatter('batch', batch.id, reason, command)] : []
 }
@@ -53,7 +57,7 @@ export const openWith = async (provider: ProviderId, now: Date): Promise<OpenMat
     ...(isUnsettled
       ? [newMatter('batch', provider, 'debits or reversals are not settled', command)]
       : []),
-    ...batches.flatMap(batchMatters),
+    ...(await Promise.all(batches.map(batchMatters))).flat(),
     ...exceptions,
   ]
 }

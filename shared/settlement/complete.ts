@@ -11,7 +11,8 @@ import { findRestore } from '../store/operator/restores.ts'
 import { findPayee } from '../store/providers/providers.ts'
 import { findBatch, findBatches } from '../store/settlement/batches.ts'
 import type { Write } from '../store/table.ts'
-import { listOffsettable, replaceTogether } from './pay.ts'
+import { listOffsettable } from './due.ts'
+import { replaceTogether } from './pay.ts'
 import { findPayable, notPayable } from './payee.ts'
 
 type PaidPayout = {

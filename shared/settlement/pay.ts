@@ -25,6 +25,7 @@ import { findRestore } from '../store/operator/restores.ts'
 import * as batches from '../store/settlement/batches.ts'
 import { findFunds } from '../store/settlement/funding.ts'
 import type { Write } from '../store/table.ts'
+import { listOffsettable } from './due.ts'
 import { notPayable, type PayoutOptions, payeeOf } from './payee.ts'
 
 export type PaymentDeps = {
@@ -74,9 +75,6 @@ type PayoutDeps = PaymentDeps & { generation: number | undefined }
 
 type Retry = { previous: Batch; alongside: readonly Write[] }
 
-/** 100 writes per transaction, less the batch, the cash, the record of a change and the mark of its approval. */
-const OFFSETS_MAX = 96
-
 /**
  * @param retry the failed batch that the payout repeats, and the record of the operator's change
  * @returns undefined when another write was first
@@ -109,11 +107,6 @@ const notCovered = async ({ paid }: Batch): Promise<Refusal> => {
   const [needed, remaining] = [paid ?? pesewas(0), await findFunds()].map(formatAmount)
   return notPayable(`the batch needs ${needed}, and ${remaining} of the remitted cash is available`)
 }
-
-export const listOffsettable = async ({ provider, createdAt }: Batch): Promise<Batch[]> =>
-  (await batches.listBelowZero(provider, createdAt))
-    .filter(({ status, outstanding }) => status === 'pending' && outstanding < 0)
-    .slice(0, OFFSETS_MAX)
 
 const instructBank = async (
   batch: Batch,

@@ -36,7 +36,7 @@ test('a disabled provider has open debits, payouts, debts and exceptions by thei
   await service.call('provider', 'enable', { provider: 'other' })
 })
 
-test('a payout in progress is open with its amount and without the debt that it offsets, a failed one with its failure', async () => {
+test('a payout is open with the amount after the debt that it offsets, one in progress without that debt, a failed one with its failure', async () => {
   const payee = await createPayee(service, 'underway')
   const payTo = (account: string) =>
     service.call('provider', 'update', { provider: payee.id, ...settlementAccount(account) })
@@ -54,7 +54,7 @@ test('a payout in progress is open with its amount and without the debt that it 
   await payee.complete('100.00')
   const [{ id }] = (await payee.run(nightAfter(2))).built
   const owes = [below.id, 'the provider owes 19.70']
-  expect(await openBatches()).toEqual([owes, [id, 'the payout of 98.50 is not made']])
+  expect(await openBatches()).toEqual([owes, [id, 'the payout of 78.80 is not made']])
   await payTo('1041000000')
   const { failure } = await payee.batch('process', id)
   expect(await openBatches()).toEqual([owes, [id, `the payout of 78.80 failed: ${failure}`]])

@@ -36,6 +36,19 @@ const batchOf = async (provider: string): Promise<Shown> => {
   return (await service.call('settlement', 'run', { date, provider })).built[0]
 }
 
+/** Builds a batch of which an older one below zero takes the half. */
+const batchAfterDebt = async (provider: string): Promise<Shown> => {
+  const reference = await complete(provider)
+  const { id: batch } = await batchOf(provider)
+  await grant(await request('settlement', 'process', { batch }))
+  await grant(await request('debit', 'reverse', { reference, reason: 'Dispute' }))
+  const date = dayAfter(today(service))
+  const [below] = (await service.call('settlement', 'run', { date, provider })).built
+  expect(below).toMatchObject({ net: '-98.50' })
+  await complete(provider)
+  return batchOf(provider)
+}
+
 runbook('deployment.md#first-deployment')(
   'a new stage has a bank and a provider whose calls with money a second operator granted',
   async (runbook) => {
@@ -130,9 +143,9 @@ runbook('operators.md#a-failed-payout')(
     // Its fees were earned before the hold.
     expect(entries.filter((type) => type !== 'fees')).toEqual(['payout'])
 
-    const byHand = await batchOf('demo')
+    const byHand = await batchAfterDebt('demo')
     values['STL-20261122-ABC456'] = byHand.id
-    const payout = { 'bank-reference': 'RTGS-4713', amount: byHand.net, reason: 'Transfer' }
+    const payout = { 'bank-reference': 'RTGS-4713', amount: '98.50', reason: 'Transfer' }
     const unheld = await service.refusal(
       'settlement',
       'complete',
@@ -140,7 +153,9 @@ runbook('operators.md#a-failed-payout')(
       AMA,
     )
     expect(unheld).toContain('the service would pay this batch too')
-    await run('provider disable', { status: 'suspended' })
+    const { open } = await run('provider disable', { status: 'suspended' })
+    const due = open.find(({ subject }: Shown) => subject === byHand.id)
+    expect(due.reason).toBe('the payout of 98.50 is not made')
     const { approval } = await run('settlement complete', PENDING, {}, AMA)
     // The approver comes after the night.
     await advance(service, 86_400 - secondsOfDay() + 7_200)
@@ -148,7 +163,7 @@ runbook('operators.md#a-failed-payout')(
       status: 'pending',
     })
     expect(await grant(approval.id)).toMatchObject({
-      status: 'completed',
+      ...{ status: 'completed', net: '197.00', paid: '98.50' },
       bank_reference: 'RTGS-4713',
     })
     await run('provider enable', { status: 'active' })

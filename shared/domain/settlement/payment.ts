@@ -1,4 +1,4 @@
-import { pesewas } from '../money.ts'
+import { type Pesewas, pesewas } from '../money.ts'
 import type { SettlementAccount } from '../providers/provider.ts'
 import { laterOf } from '../time.ts'
 import { type Batch, batchStatuses, payoutUuid, type RejectedPayout } from './batch.ts'
@@ -15,21 +15,29 @@ type PayoutStart = {
   generation?: number | undefined
 }
 
-/** Starts the payout of a batch. Its net first offsets the batches below zero, in their order. */
+type Division = { offsets: Batch['offsets']; due: Pesewas }
+
+/** Divides the net of a batch: it first offsets the batches below zero, in their order, and the rest is due. */
+export const divideNet = ({ totals }: Batch, belowZero: readonly Batch[]): Division => {
+  let due: number = totals?.net ?? 0
+  const offsets = belowZero.map(({ id, outstanding }) => {
+    const amount = Math.min(due, -outstanding)
+    due -= amount
+    return { batch: id, amount: pesewas(amount) }
+  })
+  return { offsets, due: pesewas(due) }
+}
+
+/** Starts the payout of a batch. */
 export const beginPayment = (
   batch: Batch,
   { belowZero, account, at, generation }: PayoutStart,
 ): PayoutStep => {
-  let remaining = batch.totals?.net ?? 0
-  const offsets = belowZero.map(({ id, outstanding }) => {
-    const amount = Math.min(remaining, -outstanding)
-    remaining -= amount
-    return { batch: id, amount: pesewas(amount) }
-  })
+  const { offsets, due } = divideNet(batch, belowZero)
   const begun: Batch = {
     ...batch,
     status: 'processing',
-    paid: pesewas(remaining),
+    paid: due,
     paidTo: account,
     offsets: offsets.filter(({ amount }) => amount > 0),
     processedAt: laterOf(batch.sealedAt, at),
@@ -37,7 +45,7 @@ export const beginPayment = (
     failure: null,
   }
   const others = belowZero.map((other, index) => offset(other, offsets[index]?.amount ?? 0))
-  return remaining > 0
+  return due > 0
     ? { batch: begun, others }
     : endPayment(begun, { bankReference: null, at, generation }, others)
 }

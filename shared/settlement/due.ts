@@ -1,0 +1,18 @@
+import type { Pesewas } from '../domain/money.ts'
+import type { Batch } from '../domain/settlement/batch.ts'
+import { divideNet } from '../domain/settlement/payment.ts'
+import { listBelowZero } from '../store/settlement/batches.ts'
+
+/** What a payout that begins now must pay. */
+
+/** 100 writes per transaction, less the batch, the cash, the record of a change and the mark of its approval. */
+const OFFSETS_MAX = 96
+
+export const listOffsettable = async ({ provider, createdAt }: Batch): Promise<Batch[]> =>
+  (await listBelowZero(provider, createdAt))
+    .filter(({ status, outstanding }) => status === 'pending' && outstanding < 0)
+    .slice(0, OFFSETS_MAX)
+
+/** Returns what is due for a batch whose payout is not in progress. */
+export const findDue = async (batch: Batch): Promise<Pesewas> =>
+  divideNet(batch, await listOffsettable(batch)).due
