@@ -11,7 +11,7 @@ import { findRestore } from '../store/operator/restores.ts'
 import { findPayee } from '../store/providers/providers.ts'
 import { findBatch, findBatches } from '../store/settlement/batches.ts'
 import type { Write } from '../store/table.ts'
-import { listOffsettable } from './due.ts'
+import { dueInstead, listOffsettable } from './due.ts'
 import { replaceTogether } from './pay.ts'
 import { findPayable, notPayable } from './payee.ts'
 
@@ -75,19 +75,26 @@ export const findRecordable = async (
  * that was not sent or was rejected.
  */
 const refusalOfAmount = (
-  sent: Batch,
-  { paid }: Batch,
-  amount = amountSent(sent),
+  batch: Batch,
+  begun: Batch,
+  amount: Pesewas | undefined,
 ): Refusal | undefined => {
-  if (amount !== null && amount === paid) return undefined
-  const due = formatAmount(paid ?? pesewas(0))
-  const other = amount === null ? '' : `, not ${formatAmount(amount)}`
-  return notPayable(`${due} is due${other}: --amount ${due} records that the bank paid it`)
+  const due = begun.paid ?? pesewas(0)
+  const sent = amountsSent(batch)
+  const paid = amount ?? (sent.length === 1 ? sent[0] : undefined)
+  if (paid === due) return undefined
+  if (paid === undefined) {
+    const others = sent.map((one) => `${formatAmount(one)} was sent, `).join('')
+    return notPayable(`${others}${formatAmount(due)} is due: --amount states what the bank paid`)
+  }
+  const act = amount === undefined ? 'sent' : 'paid'
+  return notPayable(`${formatAmount(paid)} was ${act}${dueInstead(due, paid)}`)
 }
 
-/** Returns the amount of all payouts that were sent; null if they differ, or without one. */
-const amountSent = ({ paid, failed = [] }: Batch) =>
-  failed.every((rejected) => rejected.paid === paid) ? paid : null
+/** Returns the different amounts of the payouts that were sent. */
+const amountsSent = ({ paid, failed = [] }: Batch): Pesewas[] => [
+  ...new Set([...failed.map((rejected) => rejected.paid), ...(paid === null ? [] : [paid])]),
+]
 
 /** A batch whose payment has begun, the batches that it offsets, and these as they are stored. */
 type Begun = { batch: Batch; others: Batch[]; previous: Batch[] }

@@ -1,4 +1,4 @@
-import type { Pesewas } from '../domain/money.ts'
+import { formatAmount, type Pesewas, pesewas } from '../domain/money.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
 import { divideNet } from '../domain/settlement/payment.ts'
 import { listBelowZero } from '../store/settlement/batches.ts'
@@ -16,3 +16,9 @@ export const listOffsettable = async ({ provider, createdAt }: Batch): Promise<B
 /** Returns what is due for a batch whose payout is not in progress. */
 export const findDue = async (batch: Batch): Promise<Pesewas> =>
   divideNet(batch, await listOffsettable(batch)).due
+
+/** Ends a sentence about a payout of another amount. Only an operator knows the cause of the difference. */
+export const dueInstead = (due: Pesewas, paid: Pesewas): string => {
+  const difference = formatAmount(pesewas(Math.abs(due - paid)))
+  return `, but ${formatAmount(due)} is due: settle the difference of ${difference} first`
+}

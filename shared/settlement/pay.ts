@@ -25,7 +25,7 @@ import { findRestore } from '../store/operator/restores.ts'
 import * as batches from '../store/settlement/batches.ts'
 import { findFunds } from '../store/settlement/funding.ts'
 import type { Write } from '../store/table.ts'
-import { listOffsettable } from './due.ts'
+import { dueInstead, findDue, listOffsettable } from './due.ts'
 import { notPayable, type PayoutOptions, payeeOf } from './payee.ts'
 
 export type PaymentDeps = {
@@ -179,6 +179,16 @@ const queryRejected = async (
   return connectors[bank.connector].query?.(payment)
 }
 
+const nameOf = ({ uuid, paid, paidTo }: RejectedPayout, act: string): string =>
+  `${paidTo.bank} ${act} the rejected payout ${uuid} of ${formatAmount(paid)}`
+
+const recordInstead = async (batch: Batch, payment: RejectedPayout): Promise<Refusal> => {
+  const due = await findDue(batch)
+  const next =
+    due === payment.paid ? ': settlement complete records it' : dueInstead(due, payment.paid)
+  return notPayable(`${nameOf(payment, 'has paid')}${next}`)
+}
+
 /**
  * Pays a failed batch under a new uuid (docs/api.md#payouts).
  * @param recordChange returns the writes that record the operator's change
@@ -194,15 +204,8 @@ export const retryBatch = async (
   if (batch instanceof Refusal) return batch
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const made = await findMadeLater(rejectedPayouts(batch), (one) => queryRejected(one, deps))
-  if (made) {
-    const { uuid, paid, paidTo } = made.payment
-    const payout = `the rejected payout ${uuid} of ${formatAmount(paid)}`
-    return notPayable(
-      made.kind === 'paid'
-        ? `${paidTo.bank} has paid ${payout}: settlement complete records it`
-        : `${paidTo.bank} is processing ${payout}: retry after its outcome`,
-    )
-  }
+  if (made?.kind === 'paid') return recordInstead(batch, made.payment)
+  if (made) return notPayable(`${nameOf(made.payment, 'is processing')}: retry after its outcome`)
   const retried = retryPayment(batch)
   const retry = { previous: batch, alongside: recordChange(batch) }
   const begun = await begin(retried, { ...deps, generation: restore?.generation }, options, retry)

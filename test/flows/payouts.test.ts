@@ -164,13 +164,13 @@ test.each([
   }
   const evidence = { ...paidByHand, ...(status === 'pending' && { amount: batch.net }) }
   const other = { ...evidence, amount: '1.00' }
-  const due = `${batch.net} is due, not 1.00`
+  const due = `1.00 was paid, but ${batch.net} is due: settle the difference of 117.69 first`
   if (status === 'pending') {
     const tooEarly = 'the service would pay this batch too: hold it by operator provider disable'
     await expect(payee.batch('complete', batch.id, evidence)).rejects.toThrow(tooEarly)
     await service.call('provider', 'disable', { provider: payee.id })
     // An amount that is due at the grant of the call can be another one than the bank paid.
-    const needed = `${batch.net} is due: --amount ${batch.net} records`
+    const needed = `${batch.net} is due: --amount states what the bank paid`
     await expect(payee.batch('complete', batch.id, paidByHand)).rejects.toThrow(needed)
   }
   await expect(payee.batch('complete', batch.id, other)).rejects.toThrow(due)

@@ -1,5 +1,5 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { table, tableName } from '../../shared/store/table.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
@@ -97,3 +97,42 @@ runbook('restore.md#restore-the-table')(
     )
   },
 )
+
+test('each line of a lost, paid batch is paid once, although the new batch has another amount', async () => {
+  const account = settlementAccount('7001007001', 'HTB')
+  const payee = await createPayee(service, 'lost-batch', account)
+  await payee.complete('100.00')
+  await service.sandbox().control.clock.idle()
+  const earlier = await items()
+  await payee.complete('20.00')
+  const [lost] = (await payee.run(nightAfter(0))).built
+  const { paid } = await payee.batch('process', lost.id)
+  const linesOf = async ({ id }: Shown): Promise<Shown[]> =>
+    (await payee.batch('report', id, { format: 'json' })).lines
+  const settled = await linesOf(lost)
+  await service.sandbox().control.clock.idle()
+  await restoreTo(earlier)
+  const { highest_generation } = await service.call('restore', 'show')
+  await service.call('restore', 'begin', { generation: String(highest_generation + 1) })
+  await payee.complete('200.00')
+  await service.call('provider', 'disable', { provider: payee.id })
+  await service.call('restore', 'release')
+
+  const [batch] = (await payee.run(nightAfter(0))).built
+  expect(batch.id).not.toBe(lost.id)
+  const record = { 'bank-reference': 'RTGS-1', reason: 'HTB paid 118.20, and RTGS-1 197.00' }
+  const refusal = service.refusal('settlement', 'complete', {
+    ...{ batch: batch.id, amount: paid },
+    ...record,
+  })
+  expect(await refusal).toContain(
+    '118.20 was paid, but 295.50 is due: settle the difference of 177.30 first',
+  )
+  const references = new Set(settled.map(({ reference }) => reference))
+  const unpaid = (await linesOf(batch)).filter(({ reference }) => !references.has(reference))
+  expect(unpaid.map(({ net }) => net)).toEqual(['197.00'])
+  const recorded = await payee.batch('complete', batch.id, { amount: '295.50', ...record })
+  expect(recorded).toMatchObject({ status: 'completed', paid: '295.50' })
+  await service.call('provider', 'enable', { provider: payee.id })
+  await expect(payee.run(nightAfter(1))).rejects.toThrow('5002')
+})

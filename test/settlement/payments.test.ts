@@ -8,6 +8,7 @@ import { type Pesewas, pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Batch, noTotals } from '../../shared/domain/settlement/batch.ts'
+import { openWith } from '../../shared/operator/open-with.ts'
 import { completeBatch, findRecordable } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -252,14 +253,24 @@ test('a rejected payout is recorded only with the amount that is due since other
     complete(rejected, amount === undefined ? {} : { amount: pesewas(amount) })
   // The bank paid 50.00 despite its rejection, or the operator did not state another amount.
   for (const amount of [undefined, 50_00]) {
-    const details = '150.00 is due, not 50.00: --amount 150.00 records that the bank paid it'
+    const act = amount ? 'paid' : 'sent'
+    const details = `50.00 was ${act}, but 150.00 is due: settle the difference of 100.00 first`
     expect(refused(await record(amount))).toEqual({ code: '400/5001', details })
   }
+  const query = async () => ({ kind: 'paid', bankReference: 'B-1' }) as const
+  const sandbox = { ...bank.connectors.sandbox, query }
+  const withPaid = { ...deps(), connectors: { ...bank.connectors, sandbox } }
+  expect(refused(await retryBatch(rejected.id, noWrites, withPaid)).details).toBe(
+    `GCB has paid the rejected payout ${rejected.uuid} of 50.00, but 150.00 is due: settle the difference of 100.00 first`,
+  )
   expect(await reload(rejected)).toMatchObject({ status: 'failed', paid: 50_00 })
+  const [open] = await openWith(provider, at('12:00:00', 9))
+  expect(open?.reason).toBe('the payout of 50.00 failed, 150.00 is due: No such account')
   // A further payout of another amount, which the bank rejects too.
   bank.behaviours.push('reject')
   expect(await retry(rejected)).toMatchObject({ status: 'failed', paid: 150_00 })
-  const details = '150.00 is due: --amount 150.00 records that the bank paid it'
+  const details =
+    '50.00 was sent, 150.00 was sent, 150.00 is due: --amount states what the bank paid'
   expect(refused(await record())).toEqual({ code: '400/5001', details })
   expect(granted(await record(150_00))).toMatchObject({ status: 'completed', paid: 150_00 })
 })
