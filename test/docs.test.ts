@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { withVerdicts } from '../proofs/bench/figures.ts'
 import { exceptionKinds } from '../shared/domain/debits/exception.ts'
+import { unsentRefunds } from '../shared/domain/debits/refund.ts'
 import { namesOf } from '../shared/domain/names.ts'
 
 const FOLDERS = '{commands,console,functions,infra,proofs,sandbox,sdk,shared,test}'
@@ -121,6 +122,11 @@ test.each(['docs/api.md', 'docs/operators.md'])('the page %s names all exception
   const text = read(page).toLowerCase()
   const isNamed = (kind: string) => text.includes(kind) || text.includes(kind.replaceAll('_', ' '))
   expect(namesOf(exceptionKinds).filter((kind) => !isNamed(kind))).toEqual([])
+})
+
+test('each refund that the service does not send has an action in docs/operators.md', () => {
+  const actions = groups(read('docs/operators.md'), /^\| (the bank [a-z ]+) \| .+ \|$/gm)
+  expect(actions.toSorted()).toEqual(Object.values(unsentRefunds).toSorted())
 })
 
 test('the verdicts of docs/benchmarks.md are those of the figures', () => {

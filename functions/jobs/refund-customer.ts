@@ -8,6 +8,7 @@ import {
   failRefund,
   type Refund,
   refundStatuses,
+  unsentRefunds,
 } from '../../shared/domain/debits/refund.ts'
 import { isHeldBy, type Restore } from '../../shared/domain/operator/restore.ts'
 import type { PayoutResult } from '../../shared/domain/settlement/payout.ts'
@@ -59,13 +60,10 @@ export const refundCustomer = (runtime: Runtime) =>
       // The sweep sends the message again.
       const until = secondsAfter(refund.processedAt ?? new Date(0), SENT_SECONDS)
       if (isBegun && until > runtime.now()) return
-      return recordFailure(refund, 'the bank reported a failure of the debit', OWN, runtime)
+      return recordFailure(refund, unsentRefunds.contradicted, OWN, runtime)
     }
     const made = await findMadeLater(isBegun ? [] : refund.failed, queryRefund)
-    if (made) {
-      const act = made.kind === 'paid' ? 'has made' : 'is processing'
-      return recordFailure(refund, `the bank ${act} a refund that it rejected`, OWN, runtime)
-    }
+    if (made) return recordFailure(refund, unsentRefunds[made.kind], OWN, runtime)
     const begun = isBegun
       ? refund
       : await replaceRefund(refund, beginRefund(refund, runtime.now()), [], runtime)
@@ -92,7 +90,7 @@ const rejectUnsent = async (refund: Refund, runtime: Runtime): Promise<void> => 
   if (refund.status === 'processing') {
     throw new Error(`The bank of the refund of ${refund.reference} no longer exists`)
   }
-  await recordFailure(refund, 'the bank does not support refunds', OWN, runtime)
+  await recordFailure(refund, unsentRefunds.unsupported, OWN, runtime)
 }
 
 const recordResult = async (refund: Refund, result: PayoutResult, runtime: Runtime) => {

@@ -41,6 +41,14 @@ const isShown = (status: RefundStatus): status is ShownRefundStatus =>
 export const shownRefundStatuses = namesOf(refundStatuses).filter(isShown)
 export type RefundList = RefundStatusRow['list']
 
+/** Why the service does not send a refund, and fails it; docs/operators.md#other-exceptions has the actions. */
+export const unsentRefunds = {
+  paid: 'the bank has made a refund that it rejected',
+  underway: 'the bank is processing a refund that it rejected',
+  contradicted: 'the bank reported a failure of the debit',
+  unsupported: 'the bank does not support refunds',
+} as const
+
 /** A reversal, or an exception of that kind. */
 export type RefundOrigin = 'reversal' | RefundedKind
 
