@@ -224,11 +224,14 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     created_at: 'When the batch was opened',
     sealed_at: 'When the sums became final; it and the sums are null until then',
     payable_on: 'UTC day of the payout; null until the batch is sealed',
-    processed_at: 'When the payout was sent to the bank; null until then',
-    completed_at: 'When the bank paid it, or later batches offset it; null until then',
+    processed_at:
+      'When the payout was sent to the bank, or `paid` was found to be 0.00; null until then',
+    completed_at:
+      'When the bank paid it, `paid` was found to be 0.00, or later batches offset it; null until then',
     failed_at: 'When the bank rejected the payout; null if it did not',
     failure: 'Reason why the bank rejected the payout; null if it did not',
-    bank_reference: "The bank's own reference of the payout; null until it is paid",
+    bank_reference:
+      "The bank's own reference of the payout; null until it is paid, and without a transfer",
     paid: 'Amount of the payout: `net` less offsets of earlier batches; null until it starts',
     made_good_by: 'Batch that offset the rest of a negative `net`; null for none',
   },

@@ -1205,12 +1205,12 @@ export type EventSettlement = {
      */
     payable_on: string | null;
     /**
-     * When the payout was sent to the bank; null until then
+     * When the payout was sent to the bank, or `paid` was found to be 0.00; null until then
      * @format date-time
      */
     processed_at: string | null;
     /**
-     * When the bank paid it, or later batches offset it; null until then
+     * When the bank paid it, `paid` was found to be 0.00, or later batches offset it; null until then
      * @format date-time
      */
     completed_at: string | null;
@@ -1224,7 +1224,7 @@ export type EventSettlement = {
      */
     failure: string | null;
     /**
-     * The bank's own reference of the payout; null until it is paid
+     * The bank's own reference of the payout; null until it is paid, and without a transfer
      */
     bank_reference: string | null;
     /**
@@ -1779,12 +1779,12 @@ export type Settlement = {
      */
     payable_on: string | null;
     /**
-     * When the payout was sent to the bank; null until then
+     * When the payout was sent to the bank, or `paid` was found to be 0.00; null until then
      * @format date-time
      */
     processed_at: string | null;
     /**
-     * When the bank paid it, or later batches offset it; null until then
+     * When the bank paid it, `paid` was found to be 0.00, or later batches offset it; null until then
      * @format date-time
      */
     completed_at: string | null;
@@ -1798,7 +1798,7 @@ export type Settlement = {
      */
     failure: string | null;
     /**
-     * The bank's own reference of the payout; null until it is paid
+     * The bank's own reference of the payout; null until it is paid, and without a transfer
      */
     bank_reference: string | null;
     /**
