@@ -49,7 +49,7 @@ const allowedImports = Object.groupBy(
   rowsOf(`
     shared/domain/              valibot dinero.js node:crypto
     shared/views/               ./domain/ valibot
-    shared/store/               ./domain/ ./runtime.ts @aws-lambda-powertools/parameters/secrets @aws-sdk/
+    shared/store/               ./domain/ ./client-limits.ts ./runtime.ts @aws-lambda-powertools/parameters/secrets @aws-sdk/
     shared/store/               node:crypto
     shared/banks/               ./domain/ ./metrics.ts ./request-hmac.ts node: undici valibot
     shared/banks/request-bodies.ts  ./banks/ ./domain/ ./views/fields.ts valibot
@@ -59,12 +59,12 @@ const allowedImports = Object.groupBy(
     shared/banks/rejected-report.ts  ./domain/ ./store/ ./log.ts
     shared/webhooks/            ./domain/ ./views/ ./store/ ./runtime.ts ./log.ts ./metrics.ts
     shared/webhooks/http/       ./domain/ ./runtime.ts node: undici valibot
-    shared/queues/              ./domain/ ./runtime.ts ./log.ts @aws-sdk/ @aws-lambda-powertools/batch aws-lambda
+    shared/queues/              ./domain/ ./client-limits.ts ./runtime.ts ./log.ts @aws-sdk/ @aws-lambda-powertools/batch aws-lambda
     shared/queues/              valibot
     shared/api/                 ./domain/ ./views/ ./store/ ./runtime.ts ./log.ts ./metrics.ts ./request-hmac.ts
     shared/api/                 ./banks/rejected-report.ts @middy/ @humanwhocodes/momoa aws-lambda node: valibot
     shared/settlement/          ./domain/ ./store/ ./banks/ ./runtime.ts ./log.ts ./metrics.ts
-    shared/settlement/report/   ./domain/ ./views/ ./runtime.ts @aws-sdk/ node:
+    shared/settlement/report/   ./domain/ ./views/ ./client-limits.ts ./runtime.ts @aws-sdk/ node:
     shared/reconciliation/      ./ledger/ ./domain/ ./store/ ./runtime.ts ./log.ts ./metrics.ts
     shared/audit/               ./domain/ ./store/ ./ledger/ ./settlement/report/bucket.ts ./runtime.ts
     shared/audit/               ./log.ts ./metrics.ts ./views/operator/change.ts @aws-sdk/ node:
@@ -73,7 +73,8 @@ const allowedImports = Object.groupBy(
     shared/submissions/         ./banks/ ./domain/ ./store/ ./runtime.ts ./log.ts
     shared/sweep/               ./banks/ ./domain/ ./views/ ./store/ ./queues/ ./runtime.ts ./log.ts ./metrics.ts
     shared/operator/            ./domain/ ./store/ ./views/operator/ ./api/address.ts ./api/operations.ts ./api/pagination.ts
-    shared/operator/            ./reconciliation/open-matters.ts ./settlement/due.ts ./settlement/report/bucket.ts ./runtime.ts ./log.ts
+    shared/operator/            ./reconciliation/open-matters.ts ./settlement/due.ts ./settlement/report/bucket.ts
+    shared/operator/            ./client-limits.ts ./runtime.ts ./log.ts
     shared/operator/            ./queues/messages.ts ./sweep/repair.ts @aws-sdk/client-lambda aws-lambda csv-parse saxes node:
     shared/operator/            valibot
     functions/                  ./ @aws-sdk/util-dynamodb aws-lambda valibot
@@ -100,7 +101,7 @@ const allowedImports = Object.groupBy(
     commands/                   infra/definitions/ console/server/ sdk/openapi/ sandbox/ package.json @aws-sdk/client-lambda @aws-sdk/client-cloudwatch
     commands/                   sdk/typescript/src/ @smithy/ esbuild fastest-levenshtein node: valibot yaml
     commands/smoke/             ./domain/json.ts ./operator/results.ts commands/ infra/definitions/ sandbox/local-server.ts @aws-sdk/ node:
-    commands/probe/             ./metrics.ts commands/ @aws-lambda-powertools/parameters/secrets aws-lambda valibot
+    commands/probe/             ./client-limits.ts ./metrics.ts commands/ @aws-lambda-powertools/parameters/secrets aws-lambda valibot
     commands/restore-drill/     ./domain/ ./runtime.ts commands/restore-check/ infra/definitions/ sandbox/ @aws-sdk/
     proofs/simulation/          commands/terminal/ ./ sandbox/aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb
     proofs/simulation/          aws-lambda node:
@@ -232,6 +233,13 @@ describe('every file', () => {
     const banned =
       /new Date\(\)|Date\.now|Math\.random|process\.env|randomUUID|(?<!(?:real|runtime)\.)randomBytes\(|setTimeout/g
     expect(without(files, banned)).toEqual([])
+  })
+
+  test('every AWS client of a function has limits of time', () => {
+    const files = [...product, ...globSync('commands/probe/*.ts')]
+    const unlimited =
+      /new \w+(?:Client|Provider)\((?!(?:\{ (?:\.\.\.|clientConfig: ))?clientLimits\.)|\bgetSecret\(/g
+    expect(without(files, unlimited)).toEqual([])
   })
 
   test('no shared code imports the real runtime: it gets its runtime as an argument', () => {

@@ -1,6 +1,7 @@
-import { getSecret } from '@aws-lambda-powertools/parameters/secrets'
+import { SecretsProvider } from '@aws-lambda-powertools/parameters/secrets'
 import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from 'aws-lambda'
 import * as v from 'valibot'
+import { clientLimits } from '../../shared/client-limits.ts'
 import { METRICS_NAMESPACE, metricsService } from '../../shared/metrics.ts'
 import { verify } from '../listener/verify.ts'
 import { ProbeSecret, runProbe } from './steps.ts'
@@ -70,6 +71,8 @@ export const probeHandlers = (readText: () => Promise<unknown>) => ({
   },
 })
 
+const secrets = new SecretsProvider({ clientConfig: clientLimits.secrets })
+
 export const { probe, receive } = probeHandlers(() =>
-  getSecret(process.env.PROBE_SECRET_ARN ?? '', { maxAge: SECRET_CACHE_SECONDS }),
+  secrets.get(process.env.PROBE_SECRET_ARN ?? '', { maxAge: SECRET_CACHE_SECONDS }),
 )

@@ -3,10 +3,11 @@ import {
   CreateScheduleCommand,
   SchedulerClient,
 } from '@aws-sdk/client-scheduler'
+import { clientLimits } from '../client-limits.ts'
 import { environment } from '../runtime.ts'
 import { deadLetters, type Message } from './messages.ts'
 
-const scheduler = new SchedulerClient({ maxAttempts: 3 })
+const scheduler = new SchedulerClient(clientLimits.schedules)
 
 /** Rounds up, because a timeout that fires before its deadline is ignored. */
 const wholeSecond = (at: Date): string =>

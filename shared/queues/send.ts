@@ -4,6 +4,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs'
+import { clientLimits } from '../client-limits.ts'
 import { log } from '../log.ts'
 import { queueUrlFrom, queueUrlOf } from '../runtime.ts'
 import { isFifo, type Message, type QueueName } from './messages.ts'
@@ -12,10 +13,7 @@ import { isFifo, type Message, type QueueName } from './messages.ts'
 const DELAY_MAX_SECONDS = 900
 export const BATCH_MAX = 10
 
-export const sqs = new SQSClient({
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
-})
+export const sqs = new SQSClient(clientLimits.queues)
 
 /** Changes the visibility timeout of an in-flight message, in seconds. */
 export const setVisibility = async (

@@ -4,6 +4,7 @@ import {
   ResourceNotFoundException,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager'
+import { clientLimits } from '../client-limits.ts'
 import { environment, type Runtime, wallTime } from '../runtime.ts'
 import { ttlCache } from './cache.ts'
 
@@ -50,7 +51,7 @@ let client: SecretsManagerClient | undefined
 
 /** Reads a version of the key from Secrets Manager. @returns undefined if it does not exist */
 const fetchKey = async (choice: Choice): Promise<SealingKey | undefined> => {
-  client ??= new SecretsManagerClient()
+  client ??= new SecretsManagerClient(clientLimits.secrets)
   const command = new GetSecretValueCommand({
     SecretId: environment.sealingKey.secretArn,
     ...choice,

@@ -15,24 +15,14 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb'
+import { clientLimits } from '../client-limits.ts'
 import { environment, pause } from '../runtime.ts'
 import { type KeySpan, keysWithin } from './key-span.ts'
 import type { Collection, Key } from './keys.ts'
 
 /** The client of the one table, and the reads and writes that all stores share. */
 
-// Far below the deadline of a handler, so that a lost connection costs one retry.
-const CONNECT_MS = 1_000
-const REQUEST_MS = 2_000
-
-const client = new DynamoDBClient({
-  maxAttempts: 2,
-  requestHandler: {
-    connectionTimeout: CONNECT_MS,
-    requestTimeout: REQUEST_MS,
-    throwOnRequestTimeout: true,
-  },
-})
+const client = new DynamoDBClient(clientLimits.table)
 
 // A quarter of a call's CPU time: the client has no logger, nobody reads the user agent, and
 // DynamoDB takes no part in Lambda's detection of loops.

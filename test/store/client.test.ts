@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { NOON, pendingDebit } from '../support/examples.ts'
 import { useServer } from '../support/servers.ts'
 
 /** The headers that the clients of the table and of the queues send from Lambda. */
@@ -15,6 +16,8 @@ const address = useServer(
     response.writeHead(statuses.shift() ?? 200, headers).end('{}')
   }),
 )
+
+const silent = useServer(createServer(() => undefined))
 
 const TRACE = 'Root=1-67891233-abcdef012345678912345678;Parent=1;Sampled=1'
 
@@ -39,6 +42,28 @@ test('the client of the table signs and repeats calls, and omits headers that no
   for (const name of ['user-agent', 'x-amz-user-agent', 'x-amzn-trace-id']) {
     expect(headers).not.toHaveProperty(name)
   }
+})
+
+test('a read of a secret and a new schedule fail in time if AWS does not reply', async () => {
+  vi.stubEnv('AWS_ENDPOINT_URL', silent())
+  vi.stubEnv('SEALING_KEY_ARN', 'arn:key')
+  vi.stubEnv('BANK_CLIENT_CERTIFICATE_ARN', 'arn:certificate')
+  for (const name of ['GROUP', 'ROLE_ARN', 'TARGET_ARN']) vi.stubEnv(`SCHEDULE_${name}`, 'arn:x')
+  const { unseal } = await import('../../shared/store/sealing.ts')
+  const { findClientCertificate } = await import('../../shared/store/banks/client-certificate.ts')
+  const { scheduleExpiry } = await import('../../shared/queues/schedule.ts')
+  const { reference } = pendingDebit().facts
+  const calls = [
+    unseal('c2VhbGVk', { kind: 'connector', id: 'GCB' }),
+    findClientCertificate(),
+    scheduleExpiry('expiry', NOON, { reference, phase: 'approval' }),
+  ]
+  expect(await Promise.allSettled(calls)).toEqual(
+    calls.map(() => ({
+      status: 'rejected',
+      reason: expect.objectContaining({ message: expect.stringContaining('requestTimeout') }),
+    })),
+  )
 })
 
 test('the client of the queues sends the trace, by which Lambda detects loops', async () => {

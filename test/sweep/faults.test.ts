@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { ProvisionedThroughputExceededException } from '@aws-sdk/client-dynamodb'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { mockClient } from 'aws-sdk-client-mock'
@@ -9,6 +10,7 @@ import type { Table } from '../../sandbox/aws/table/table.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { dayOf, secondsAfter } from '../../shared/domain/time.ts'
+import { changeBankHealth } from '../../shared/store/banks/health.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -39,6 +41,7 @@ import {
 import { listNewest } from '../support/newest-events.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted } from '../support/refused.ts'
+import { useServer } from '../support/servers.ts'
 import { storeBank, storeProvider, storeRestore, storeWebhook } from '../support/settings.ts'
 import { useTable } from '../support/tables.ts'
 
@@ -108,32 +111,56 @@ const failing = (shard: string, count: number, sk = 'BATCH'): Item[] =>
     return item
   })
 
+const silent = useServer(createServer(() => undefined))
+/** Lets functions read the sealing key from Secrets Manager. */
+const readKey = () => {
+  delete process.env.SEALING_KEY
+  process.env.SEALING_KEY_ARN = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:lost'
+}
+
 test.each<[string, string, () => void]>([
   ['another key sealed', 'c2VhbGVkIGJ5IGFub3RoZXIga2V5', () => undefined],
+  [
+    'Secrets Manager does not return in time',
+    'c2VhbGVkIGJ5IGFub3RoZXIga2V5',
+    () => {
+      readKey()
+      process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = silent()
+    },
+  ],
   [
     'Secrets Manager does not open',
     'c2VhbGVkIGJ5IGFub3RoZXIga2V5',
     () => {
-      delete process.env.SEALING_KEY
-      process.env.SEALING_KEY_ARN = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:lost'
+      readKey()
       mockClient(SecretsManagerClient).on(GetSecretValueCommand).rejects('KMS is down')
     },
   ],
-])('a debit of a bank whose secret %s times out', async (_, secret, prepare) => {
-  await storeBank({ ...gcb, connector: 'http' })
-  insert({ ...keys.connector(gcb.identifier), url: 'https://bank.test', secret })
-  prepare()
-  const { reference } = followed().facts
-  const body = { reference, phase: 'approval' }
-  const done = { batchItemFailures: [] }
-  expect(await take(expireDebit(still({ now: () => NOON })), 'expiries', body)).toEqual(done)
-  expect(await findDebit(reference)).toMatchObject({
-    status: 'failed',
-    history: expect.arrayContaining([
-      expect.objectContaining({ changes: expect.objectContaining({ errorCode: 'timeout' }) }),
-    ]),
-  })
-})
+])(
+  'a debit of a bank that is down and whose secret %s times out, and the sweep ends',
+  async (_, secret, prepare) => {
+    await storeBank({ ...gcb, connector: 'http' })
+    insert({ ...keys.connector(gcb.identifier), url: 'https://bank.test', secret })
+    const down = { state: 'down', failures: 9, failingSince: NOON } as const
+    await changeBankHealth(gcb.identifier, () => down, NOON)
+    prepare()
+    const { reference } = followed().facts
+    const body = { reference, phase: 'approval' }
+    const done = { batchItemFailures: [] }
+    const [result] = await Promise.all([
+      take(expireDebit(still({ now: () => NOON })), 'expiries', body),
+      run(),
+    ])
+    expect(result).toEqual(done)
+    expect(metrics()).toContainEqual(expect.objectContaining({ SweepRuns: 1 }))
+    expect(await findDebit(reference)).toMatchObject({
+      status: 'failed',
+      history: expect.arrayContaining([
+        expect.objectContaining({ changes: expect.objectContaining({ errorCode: 'timeout' }) }),
+      ]),
+    })
+  },
+)
 
 test.each([
   ['that fail', 'BATCH'],

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { clientLimits } from '../../client-limits.ts'
 import type { Batch } from '../../domain/settlement/batch.ts'
 import type { ReportFormat } from '../../domain/settlement/list-query.ts'
 import type { Day } from '../../domain/time.ts'
@@ -22,15 +23,7 @@ let client: S3Client | undefined
 
 /** Created at first use, because bucket addressing is fixed at creation. */
 export const s3 = (): S3Client => {
-  client ??= new S3Client({
-    forcePathStyle: environment.localS3,
-    maxAttempts: 3,
-    requestHandler: {
-      connectionTimeout: 1_000,
-      requestTimeout: 10_000,
-      throwOnRequestTimeout: true,
-    },
-  })
+  client ??= new S3Client({ ...clientLimits.objects, forcePathStyle: environment.localS3 })
   return client
 }
 
