@@ -127,7 +127,7 @@ export const saveAttempts = async (
   const isReceived = await saveReceipt([...received.values()])
   for (const attempt of attempts) {
     const next = (isReceived && received.get(attempt)) || (await writeOutcome(attempt))
-    logAttempt(next, { tried: true })
+    logAttempt(next, { previous: attempt.previous, tried: true })
     // Repeated after the record, because the webhook can recover in between and miss this delivery.
     if (next.status === 'abandoned') {
       await recordOutcome({ ...attempt.observed, abandoned: true }, runtime)
@@ -149,7 +149,7 @@ const abandonDelivery = async (
   runtime: Pick<Runtime, 'now'>,
 ): Promise<void> => {
   const next = abandon(record, reason, runtime.now())
-  if (await replaceDelivery(previous, next)) logAttempt(next, { tried: false })
+  if (await replaceDelivery(previous, next)) logAttempt(next, { previous, tried: false })
 }
 
 const saveReceipt = async (deliveries: readonly Delivery[]): Promise<boolean> => {

@@ -9,9 +9,13 @@ import { type Figures, measure } from '../metrics.ts'
 
 /**
  * Logs an attempt in one line, which is also its metrics.
+ * @param previous the record before the attempt
  * @param tried false for a delivery that was abandoned without an attempt
  */
-export const logAttempt = (delivery: Delivery, { tried }: { tried: boolean }): void => {
+export const logAttempt = (
+  delivery: Delivery,
+  { previous, tried }: { previous: Delivery | undefined; tried: boolean },
+): void => {
   const { reference, provider, status, last, reason } = delivery
   const fields = {
     event_id: eventId(delivery),
@@ -30,19 +34,25 @@ export const logAttempt = (delivery: Delivery, { tried }: { tried: boolean }): v
     next_attempt_at: delivery.nextAttemptAt,
   }
   log.info(tried ? 'delivery attempted' : 'delivery abandoned', fields, {
-    ...(tried && last && attemptFigures(delivery, last)),
+    ...(tried && last && attemptFigures(delivery, last, previous)),
     ...(status === 'abandoned' && { WebhookAbandoned: 1 }),
   })
 }
 
-const attemptFigures = ({ occurredAt }: Delivery, last: Attempt): Figures => ({
+const attemptFigures = (
+  { occurredAt }: Delivery,
+  last: Attempt,
+  previous: Delivery | undefined,
+): Figures => ({
   WebhookAttemptMilliseconds: last.milliseconds,
   [last.cause ? 'WebhookAttemptFailed' : 'WebhookDelivered']: 1,
-  ...(last.number === 1 && {
-    // Another worker's clock may be ahead.
-    WebhookFirstSeconds: Math.max(0, last.at.getTime() - occurredAt.getTime()) / 1000,
-    ...(last.cause && { WebhookFirstFailed: 1 }),
-  }),
+  // The redelivery of an event that was abandoned without an attempt is late by no fault of the service.
+  ...(last.number === 1 &&
+    !previous?.reason && {
+      // Another worker's clock may be ahead.
+      WebhookFirstSeconds: Math.max(0, last.at.getTime() - occurredAt.getTime()) / 1000,
+      ...(last.cause && { WebhookFirstFailed: 1 }),
+    }),
 })
 
 /** Logs a change of the health state, and measures for how many days the webhook has been failing. */
