@@ -1,4 +1,4 @@
-import type { Backup, Stage, StageBackup } from './stages.ts'
+import { type Backup, InvalidStage, type Stage, type StageBackup } from './stages.ts'
 
 /** What a stage can be restored from. */
 
@@ -18,9 +18,14 @@ const RECOVERY_DAYS = 35
 export const restorableDaysOf = ({ backup }: Recoverable): number =>
   Math.max(RECOVERY_DAYS, daily(backup)?.keepDays ?? 0)
 
-/** Returns the Region of the copies if it is not the stage's own. */
+/**
+ * Returns the Region of the copies if it is not the stage's own.
+ * @throws InvalidStage if a stage with copies does not name its own
+ */
 export const otherRegionOf = (stage: Stage) => {
   const copyRegion = backupOf(stage)?.copyTo?.split(':')[3]
+  if (copyRegion && !stage.region)
+    throw new InvalidStage(`Stage ${stage.name}: backup.copyTo requires region`)
   return copyRegion === stage.region ? undefined : copyRegion
 }
 

@@ -95,7 +95,7 @@ export type Backup = {
   keepDays: number
   /** Days in which the lock prevents the deletion of a backup; an administrator can remove the lock. */
   lockDays: number
-  /** ARN of a vault in another account or Region, which gets a copy of each daily backup. */
+  /** ARN of a vault in another account or Region, which gets a copy of each daily backup; requires `region`. */
   copyTo?: string
 }
 

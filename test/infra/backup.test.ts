@@ -77,6 +77,11 @@ test('a backup lives no longer than erasures can be repeated', () => {
   expect(() => templatesOf(stage)).toThrow('backup.keepDays must be below 400')
 })
 
+test('a stage with copies of its backups is refused without its own Region', () => {
+  const { region: _, ...unpinned } = completeStage
+  expect(() => templatesOf(unpinned)).toThrow('backup.copyTo requires region')
+})
+
 test('the sealing key is replicated to another Region of the copies only', () => {
   const replicasOf = (stage: Stage) =>
     propertiesOf(templatesOf(stage).data, 'AWS::SecretsManager::Secret')[0]?.ReplicaRegions
