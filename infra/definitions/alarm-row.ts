@@ -23,7 +23,7 @@ export type AlarmRow = {
   firesWithoutData?: true
   /** `page`: someone must act at once. `none`: no notification; CodeDeploy or a composite alarm uses it. A ticket by default. */
   to?: 'page' | 'none'
-  /** Its metric counts events, so the end of the alarm means nothing. */
+  /** Its metric counts events or is measured at events, so the end of the alarm means nothing. */
   isEvent?: true
 }
 

@@ -107,7 +107,8 @@ const rows: AlarmRow[] = [
     periods: 2,
   },
   {
-    // The webhook is disabled after five days of failures.
+    // Measured at attempts alone. The webhook is disabled, so without attempts, after five days of failures.
+    isEvent: true,
     name: 'webhook-failing',
     look: 'webhook-attempts',
     description:

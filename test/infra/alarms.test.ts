@@ -295,11 +295,12 @@ test('each alarm notifies by itself, a page or a ticket, except rollbacks and sp
   }
 })
 
-test('an alarm of counted events, and a reminder, mails no end', () => {
+test('an alarm on events, and a reminder, mails no end', () => {
   const names = [...alarms, ...composites]
     .filter(({ AlarmActions, OKActions }) => AlarmActions && !OKActions)
     .map(({ AlarmName }) => AlarmName.slice(PREFIX.length))
   expect(names).toContain('late-completion')
+  expect(names).toContain('webhook-failing')
   expect(names).toContain('exceptions-open')
   expect(names).not.toContain('sweep-missing')
 })
