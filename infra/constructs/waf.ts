@@ -1,5 +1,6 @@
 import { ArnFormat, type Stack } from 'aws-cdk-lib'
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway'
+import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import { type Operation, operationNames, operations } from '../../shared/api/operations.ts'
 import { replyHeaders } from '../../shared/api/reply-headers.ts'
@@ -106,7 +107,12 @@ const visibility = (metricName: string): CfnWebACL.VisibilityConfigProperty => (
   sampledRequestsEnabled: false,
 })
 
+/** Defines the firewall of a stage that has one. */
 export const defineWaf = (stack: Stack, stage: Stage, api: RestApi): void => {
+  // Also without a firewall: CloudFormation retains a removed log group, and cannot create its name again.
+  // WAF requires the prefix.
+  const log = defineLog(stack, 'FirewallLog', stage, `aws-waf-logs-${stageName(stage.name)}`)
+  if (!stage.hasFirewall) return
   const limit = addressLimit(stage)
   const details = { limit, period: 'minute', retry_after: WINDOW_SECONDS }
   const firewall = new CfnWebACL(stack, 'Firewall', {
@@ -128,7 +134,7 @@ export const defineWaf = (stack: Stack, stage: Stage, api: RestApi): void => {
     resourceArn: api.deploymentStage.stageArn,
     webAclArn: firewall.attrArn,
   })
-  defineLogging(stack, stage, firewall)
+  defineLogging(stack, firewall, log)
 }
 
 /** Parts of a request that contain phone numbers or secrets; the log has `REDACTED` for them. */
@@ -140,9 +146,7 @@ const hiddenFields = [
 ].map((field) => ({ field, action: 'SUBSTITUTION' }))
 
 /** Logs requests that a rule blocked or counted. WAF itself adds the log group's resource policy. */
-const defineLogging = (stack: Stack, stage: Stage, firewall: CfnWebACL): void => {
-  // WAF requires the prefix.
-  const log = defineLog(stack, 'FirewallLog', stage, `aws-waf-logs-${stageName(stage.name)}`)
+const defineLogging = (stack: Stack, firewall: CfnWebACL, log: LogGroup): void => {
   const actions = ['BLOCK', 'COUNT', 'EXCLUDED_AS_COUNT']
   new CfnLoggingConfiguration(stack, 'FirewallLogging', {
     resourceArn: firewall.attrArn,

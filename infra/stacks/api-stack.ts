@@ -31,7 +31,7 @@ export class ApiStack extends Stack {
       endpointRows.map((row) => [row.name, defineLiveAlias(defineFunction(this, row, resources))]),
     )
     defineRoutes(api, aliases)
-    if (stage.hasFirewall) defineWaf(this, stage, api)
+    defineWaf(this, stage, api)
     if (stage.domain) defineCustomDomain(this, stage.domain, api)
     const metrics = metricsOf(stage, data.table.tableName)
     const alarms = rollbackAlarms.map((row) => defineAlarm(this, stage, row, metrics))

@@ -60,10 +60,6 @@ test.each(['production', 'sandbox'] as const)(
 )
 
 test('the firewall exists by default and takes no samples, which contain credentials', () => {
-  templatesOf({ ...stageNamed('sandbox'), hasFirewall: false }).all.resourceCountIs(
-    'AWS::WAFv2::WebACL',
-    0,
-  )
   expect(JSON.stringify(aclOf('production'))).not.toContain('"SampledRequestsEnabled":true')
 })
 
@@ -98,6 +94,8 @@ test('the firewall only counts matches in paths and bodies, and blocks all other
 })
 
 const { all } = templates.production
+const logGroupsOf = (template: typeof all, LogGroupName: string) =>
+  template.findResources('AWS::Logs::LogGroup', { Properties: { LogGroupName } })
 const loggingOf = (): TemplateNode => propertiesOf(all, 'AWS::WAFv2::LoggingConfiguration')[0] ?? {}
 
 test('the firewall logs blocked and counted requests to a log group with the prefix of WAF', () => {
@@ -105,7 +103,7 @@ test('the firewall logs blocked and counted requests to a log group with the pre
   const [acl] = Object.keys(all.findResources('AWS::WAFv2::WebACL'))
   expect(ResourceArn).toEqual({ 'Fn::GetAtt': [acl, 'Arn'] })
   const LogGroupName = 'aws-waf-logs-debit-collection-production'
-  const logs = all.findResources('AWS::Logs::LogGroup', { Properties: { LogGroupName } })
+  const logs = logGroupsOf(all, LogGroupName)
   expect(LogDestinationConfigs).toHaveLength(1)
   expect(LogDestinationConfigs[0]['Fn::Join'][1].slice(-2)).toEqual([
     ':log-group:',
@@ -123,6 +121,15 @@ test('the firewall logs blocked and counted requests to a log group with the pre
       },
     ],
   })
+})
+
+test('a stage without a firewall keeps its log group, whose name could not be created again', () => {
+  const without = templatesOf({ ...stageNamed('production'), hasFirewall: false }).all
+  for (const type of ['WebACL', 'WebACLAssociation', 'LoggingConfiguration'])
+    without.resourceCountIs(`AWS::WAFv2::${type}`, 0)
+  const logs = logGroupsOf(without, 'aws-waf-logs-debit-collection-production')
+  expect(logs).toEqual(logGroupsOf(all, 'aws-waf-logs-debit-collection-production'))
+  expect(Object.keys(logs)).toHaveLength(1)
 })
 
 test('the log of the firewall has no path, query, body, credential or signature', () => {
