@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LATER, REPLACED } from '../proofs/simulation/invariants/operations.ts'
 import { loadFunctions } from '../sandbox/function-host.ts'
 import { afterReply } from '../shared/domain/banks/health.ts'
-import { beginRefund } from '../shared/domain/debits/refund.ts'
+import { sendRefund } from '../shared/domain/debits/refund.ts'
 import { debitUuid } from '../shared/domain/ids.ts'
 import { openDay } from '../shared/ledger/day.ts'
 import { scopeOf } from '../shared/operator/bulk.ts'
@@ -161,7 +161,7 @@ const updates: Record<string, () => Promise<unknown>> = {
   EXCEPTION: () => operate('exception', 'resolve', { reference: settled, note: 'Agreed' }),
   REFUND: async () => {
     const refund: Any = await findRefund(settled)
-    return replaceRefund(refund, beginRefund(refund, NOW), [], runtime)
+    return replaceRefund(refund, sendRefund(refund, NOW), [], runtime)
   },
   WEBHOOK: async () => {
     await operate('webhook', 'rotate-secret', { provider })

@@ -3,11 +3,11 @@ import { findMadeLater } from '../../shared/banks/rejected-payments.ts'
 import { type Debit, predatesRestore } from '../../shared/domain/debits/debit.ts'
 import { blocksRefund, openException } from '../../shared/domain/debits/exception.ts'
 import {
-  beginRefund,
   completeRefund,
   failRefund,
   type Refund,
   refundStatuses,
+  sendRefund,
   unsentRefunds,
 } from '../../shared/domain/debits/refund.ts'
 import { isHeldBy, type Restore } from '../../shared/domain/operator/restore.ts'
@@ -28,7 +28,7 @@ const OWN = 'job:refund-customer'
 /** A query and a refund must both end within the function's time. */
 const TIMEOUT_SECONDS = 20
 
-/** After this time no worker still sends a refund that it has begun. */
+/** After this time a worker no longer sends a refund that it has marked. */
 const SENT_SECONDS = 60
 
 /**
@@ -58,20 +58,18 @@ export const refundCustomer = (runtime: Runtime) =>
     const isUnknown = isBegun && !connector.query
     if (isContradicted && !isUnknown && !(repeated && (await queryRefund(refund)))) {
       // The sweep sends the message again.
-      const until = secondsAfter(refund.processedAt ?? new Date(0), SENT_SECONDS)
+      const until = secondsAfter(refund.sentAt ?? new Date(0), SENT_SECONDS)
       if (isBegun && until > runtime.now()) return
       return recordFailure(refund, unsentRefunds.contradicted, OWN, runtime)
     }
     const made = await findMadeLater(isBegun ? [] : refund.failed, queryRefund)
     if (made) return recordFailure(refund, unsentRefunds[made.kind], OWN, runtime)
-    const begun = isBegun
-      ? refund
-      : await replaceRefund(refund, beginRefund(refund, runtime.now()), [], runtime)
-    // Another worker wrote first and sends it.
-    if (!begun) return
-    const result = await connector.refund({ ...begun, repeated })
-    log.info('refund instructed', { reference, bank: begun.bank, repeated, result: result.kind })
-    await recordResult(begun, result, runtime)
+    const sent = await replaceRefund(refund, sendRefund(refund, runtime.now()), [], runtime)
+    // Another worker wrote first: it sends the refund or has failed it.
+    if (!sent) return
+    const result = await connector.refund({ ...sent, repeated })
+    log.info('refund instructed', { reference, bank: sent.bank, repeated, result: result.kind })
+    await recordResult(sent, result, runtime)
   })
 
 /** A restore may have undone the record of a refund that the bank has made, or of its reversal. */

@@ -85,6 +85,7 @@ export const personalData = {
       status: 'plain',
       createdAt: 'plain',
       processedAt: 'plain',
+      sentAt: 'plain',
       completedAt: 'plain',
       failedAt: 'plain',
       failure: 'erased',

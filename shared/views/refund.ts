@@ -35,6 +35,7 @@ export const refundView = <A>(refund: ShownRefund, amountOf: AmountForm<A>) =>
     | 'debitBankReference'
     | 'accountNumber'
     | 'origin'
+    | 'sentAt'
     | 'failed'
     | 'version'
   >

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { advance, type Debit as StoredDebit } from '../../shared/domain/debits/debit.ts'
-import { beginRefund, type Refund, reversalRefund } from '../../shared/domain/debits/refund.ts'
-import type { Reference } from '../../shared/domain/ids.ts'
+import { type Refund, reversalRefund, sendRefund } from '../../shared/domain/debits/refund.ts'
+import { derivedUuid, type Reference } from '../../shared/domain/ids.ts'
 import { real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
@@ -12,6 +12,7 @@ import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { SILENT, statusPath } from '../support/requests.ts'
 import { type Charged, codeOf, type Shown, useService } from '../support/running-service.ts'
+import { sqsEvent } from '../support/sqs-event.ts'
 
 /** Reversals and outcomes by an operator, and refunds of reversed debits and late completions. */
 
@@ -308,10 +309,10 @@ test('a contradicted debit is reversed without a refund, and its customer is pai
 })
 
 const MINUTE_MS = 60_000
-const begunAgo = (minutes: number) => (refund: Refund) => ({
-  ...beginRefund(refund, new Date()),
-  processedAt: new Date(Date.now() - minutes * MINUTE_MS),
-})
+const begunAgo = (minutes: number) => (refund: Refund) => {
+  const at = new Date(Date.now() - minutes * MINUTE_MS)
+  return { ...sendRefund(refund, at), processedAt: at }
+}
 
 /** Returns a reversed debit with a refund, whose bank has reported that it never debited. */
 const contradicted = async (
@@ -321,7 +322,11 @@ const contradicted = async (
   const debit = await completed(bank)
   await before()
   await report(debit, { ...DECLINED, status: 'failed' })
-  // The operator's call read the exceptions before the report.
+  return reversed(debit, began)
+}
+
+/** Reverses a debit as an operator's call does that read its exceptions before the bank's reports. */
+const reversed = async (debit: Debit, began: (refund: Refund) => Refund): Promise<Debit> => {
   const [at, changes] = [new Date(), { metadata: { reversal_reason: 'x' } }]
   await transition(
     (await findDebit(debit.reference as Reference)) as StoredDebit,
@@ -377,6 +382,24 @@ test('a refund that a worker may be sending waits despite a contradiction', asyn
   await eventually(() => expect(queried()).toBe(true))
   expect([status, (await refundOf(debit)).status]).toEqual(['processing', 'processing'])
   expect(posts(debit)).toEqual([])
+})
+
+test('a refund that a worker repeats is not failed by another one when a contradiction arrives', async () => {
+  const debit = await completed('HTB')
+  const { reference } = debit
+  const uuid = derivedUuid(`refund#${reference}#1`)
+  let queries = 0
+  bank.outcomes.set(uuid, async () => {
+    queries += 1
+    if (queries > 1) return undefined
+    await report(debit, { ...DECLINED, status: 'failed' })
+    await service.invoke('refund-customer', sqsEvent('refunds', [{ reference }]))
+    return undefined
+  })
+  await reversed(debit, begunAgo(3))
+  await becomes(debit, 'completed')
+  expect([queries, madeOf({ uuid })]).toEqual([2, [uuid]])
+  expect((await service.exceptions(reference)).map(({ kind }) => kind)).toEqual(['contradiction'])
 })
 
 test('a contradiction that an operator resolved prevents no refund', async () => {

@@ -5,7 +5,7 @@ import { relay } from '../../functions/jobs/relay.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { ExceptionKind } from '../../shared/domain/debits/exception.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
-import { beginRefund, completeRefund, reversalRefund } from '../../shared/domain/debits/refund.ts'
+import { completeRefund, reversalRefund, sendRefund } from '../../shared/domain/debits/refund.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { noteSlow } from '../../shared/domain/webhooks/health.ts'
@@ -255,7 +255,7 @@ test.each(Object.entries(metricOfKind))(
 
 test('a refund is measured once, when it is completed', async () => {
   const pending = reversalRefund(reversed)
-  const processing = beginRefund(pending, NOON)
+  const processing = sendRefund(pending, NOON)
   const paid = completeRefund(processing, { bankReference: 'GCB-9', at: NOON })
   const [first, next, last] = [pending, processing, paid].map((one) => refundCreation(one).Put.Item)
   await run([first ?? {}])

@@ -2,10 +2,10 @@ import { beforeEach, expect, test } from 'vitest'
 import { manageException } from '../../functions/operator/manage-exception.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import {
-  beginRefund,
   completeRefund,
   newRefund,
   type Refund,
+  sendRefund,
 } from '../../shared/domain/debits/refund.ts'
 import type { BatchId, Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
@@ -101,7 +101,7 @@ test('the ledger agrees with the table on each day, with and without stored bala
   await putException(lateCompletionOf(await openedDebit(provider, 30_00), last))
   await putException(lateCompletionOf(await openedDebit(provider, 20_00), first))
   const refund = (await findRefund(reversed)) as Refund
-  const begun = beginRefund(refund, at('10:00:00', 2))
+  const begun = sendRefund(refund, at('10:00:00', 2))
   const completed = completeRefund(begun, { bankReference: 'B-1', at: at('23:59:59.999', 2) })
   await replaceRefund(refund, completed, [], still())
   await fund(10_00, at('11:00:00', 2), { date: dayAt(0) })
@@ -208,7 +208,7 @@ test('a late completion that a note and a refund follow causes no difference on 
   const refund = newRefund(debit, cause)
   await transact([refundCreation(refund)], still())
   expect(await found(2)).toEqual([])
-  const paid = completeRefund(beginRefund(refund, at('10:00:00', 3)), {
+  const paid = completeRefund(sendRefund(refund, at('10:00:00', 3)), {
     bankReference: 'B-1',
     at: at('10:00:01', 3),
   })

@@ -5,7 +5,7 @@ import type { Table } from '../../sandbox/aws/table/table.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { ReportException } from '../../shared/domain/debits/exception.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
-import { beginRefund, failRefund, reversalRefund } from '../../shared/domain/debits/refund.ts'
+import { failRefund, reversalRefund, sendRefund } from '../../shared/domain/debits/refund.ts'
 import { type Day, dayAfter, dayOf, startOf } from '../../shared/domain/time.ts'
 import { exceptionWrite } from '../../shared/store/debits/exceptions.ts'
 import { keepOpenMatters } from '../../shared/store/debits/open-matters.ts'
@@ -122,7 +122,7 @@ const repaidByHand = async (): Promise<void> => {
   const move = bankMove('reversed', { at: at(TODAY, '18:00:00'), by: 'operator:local:ama' })
   const reversed = granted(await transition(completed, move, still()))
   const rejected = { failure: 'Closed', at: at(dayAfter(TODAY, 2), '18:01:00') }
-  const refund = failRefund(beginRefund(reversalRefund(reversed), rejected.at), rejected)
+  const refund = failRefund(sendRefund(reversalRefund(reversed), rejected.at), rejected)
   const exception: ReportException = {
     ...lateCompletionOf(completed, rejected.at),
     ...{ kind: 'refund', by: 'job:refund-customer', status: 'reversed', requestId: refund.uuid },

@@ -37,7 +37,7 @@ export const useHttpBank = (service: Service, settings: Record<string, string> =
   const conducts: Conduct[] = []
   /** The uuids of the debits, payouts and refunds that the bank made, in order. */
   const made: string[] = []
-  const outcomes = new Map<string, object | (() => Promise<object>)>()
+  const outcomes = new Map<string, object | (() => Promise<object | undefined>)>()
   /** How the bank replies unlike the kit, by uuid. */
   const unusual = new Map<string, Conduct>()
 

@@ -79,6 +79,8 @@ export type Refund = {
   status: RefundStatus
   createdAt: Date
   processedAt: Date | null
+  /** When the last worker began to send it, also again; null while it is pending. */
+  sentAt: Date | null
   completedAt: Date | null
   failedAt: Date | null
   /** Why the bank rejected it, or why it cannot be sent. */
@@ -122,6 +124,7 @@ export const newRefund = (
     status: 'pending',
     createdAt: at,
     processedAt: null,
+    sentAt: null,
     completedAt: null,
     failedAt: null,
     failure: null,
@@ -148,10 +151,12 @@ const isShownRefund = (refund: Refund): refund is ShownRefund => isShown(refund.
 export const shownRefund = (refund: Refund | undefined): ShownRefund | null =>
   refund && isShownRefund(refund) ? refund : null
 
-export const beginRefund = (refund: Refund, at: Date): Refund => ({
+/** Marks a refund before each time that it is sent. */
+export const sendRefund = (refund: Refund, at: Date): Refund => ({
   ...refund,
   status: 'processing',
-  processedAt: laterOf(refund.createdAt, at),
+  processedAt: refund.processedAt ?? laterOf(refund.createdAt, at),
+  sentAt: at,
 })
 
 export const completeRefund = (
@@ -178,6 +183,7 @@ export const retryRefund = (refund: Refund): Refund => {
     uuid: uuidOf(refund.reference, failed.length + 1),
     status: 'pending',
     processedAt: null,
+    sentAt: null,
     failedAt: null,
     failure: null,
     failed,

@@ -19,7 +19,13 @@ import { dueAttributes } from '../work-index.ts'
 
 /** Refunds (docs/api.md#refunds): one item per debit, in its partition. */
 
-const TIMES = { createdAt: true, processedAt: true, completedAt: true, failedAt: true } as const
+const TIMES = {
+  createdAt: true,
+  processedAt: true,
+  sentAt: true,
+  completedAt: true,
+  failedAt: true,
+} as const
 
 /** The sweep sends a refund again until the bank gives its final reply. */
 const workOf = ({ reference, status, processedAt }: Refund, openedAt: Date) =>
@@ -47,8 +53,9 @@ export const fromRefundItem = (item: db.Item): Refund => {
   const failed = refund.failed.map((attempt) =>
     fromStored<Refund['failed'][number]>(attempt, { failedAt: true }),
   )
-  // Refunds of an earlier version have no name.
-  return { ...refund, providerName: refund.providerName ?? refund.provider, failed }
+  // Refunds of earlier versions have no name, and no time of their last sending.
+  const { providerName = refund.provider, sentAt = refund.processedAt } = refund
+  return { ...refund, providerName, sentAt, failed }
 }
 
 export const findRefund = (reference: Reference) => db.find(keys.refund(reference), fromRefundItem)

@@ -11,12 +11,12 @@ import {
   timeOut,
 } from '../../../shared/domain/debits/debit.ts'
 import {
-  beginRefund,
   completeRefund,
   failRefund,
   newRefund,
   retryRefund,
   reversalRefund,
+  sendRefund,
 } from '../../../shared/domain/debits/refund.ts'
 import { clocks } from '../../../shared/domain/debits/timeouts.ts'
 import { Uuid } from '../../../shared/domain/ids.ts'
@@ -129,7 +129,7 @@ const nextDay = new Date('2025-01-03T00:00:00.000Z')
 
 test('each attempt has a uuid of version 4 that is derived from the debit', () => {
   const fail = () =>
-    failRefund(beginRefund(reversalRefund(reversed), nextDay), { failure: 'No', at: nextDay })
+    failRefund(sendRefund(reversalRefund(reversed), nextDay), { failure: 'No', at: nextDay })
   const second = retryRefund(fail())
   const third = retryRefund(failRefund(second, { failure: 'No', at: nextDay }))
   const uuids = [fail(), second, third].map(({ uuid }) => uuid)
@@ -144,7 +144,7 @@ test('a refund never ends before it was opened, though clocks differ around midn
   const refund = reversalRefund(reversed)
   const { createdAt } = refund
   const early = new Date(createdAt.getTime() - 5_000)
-  expect(beginRefund(refund, early).processedAt).toEqual(createdAt)
+  expect(sendRefund(refund, early).processedAt).toEqual(createdAt)
   expect(completeRefund(refund, { bankReference: 'R', at: early }).completedAt).toEqual(createdAt)
   expect(failRefund(refund, { failure: 'No', at: early }).failedAt).toEqual(createdAt)
   const later = new Date(createdAt.getTime() + 1)
