@@ -4,19 +4,9 @@ import { type Backup, InvalidStage, type Stage, type StageBackup } from './stage
 
 type Recoverable = { backup?: StageBackup; replicaOf?: object }
 
-const daily = (backup: StageBackup | undefined): Backup | undefined =>
-  backup && 'keepDays' in backup ? backup : undefined
-
 /** Returns the backups of a Region. Those of a passive one are in the other Region. */
 export const backupOf = ({ backup, replicaOf }: Recoverable): Backup | undefined =>
-  replicaOf ? undefined : daily(backup)
-
-/** Days of point-in-time recovery. */
-const RECOVERY_DAYS = 35
-
-/** Returns the days for which an earlier state of the table can be restored, in either Region. */
-export const restorableDaysOf = ({ backup }: Recoverable): number =>
-  Math.max(RECOVERY_DAYS, daily(backup)?.keepDays ?? 0)
+  backup && 'keepDays' in backup && !replicaOf ? backup : undefined
 
 /**
  * Returns the Region of the copies if it is not the stage's own.

@@ -4,9 +4,10 @@ import { Schedule } from 'aws-cdk-lib/aws-events'
 import type { IRole } from 'aws-cdk-lib/aws-iam'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import type { Construct } from 'constructs'
+import { ERASURE_DAYS } from '../../shared/domain/operator/restore.ts'
 import { definePlatformRole } from '../constructs/platform-role.ts'
 import { resourceName, stageName } from '../definitions/resource-name.ts'
-import type { Backup, Stage } from '../definitions/stages.ts'
+import { type Backup, InvalidStage, type Stage } from '../definitions/stages.ts'
 import type { DataStack } from './data-stack.ts'
 
 /** After settlement and reconciliation, UTC. */
@@ -21,6 +22,8 @@ export class BackupStack extends Stack {
   constructor(scope: Construct, id: string, { stage, backup, data, ...props }: BackupProps) {
     super(scope, id, { ...props, terminationProtection: stage.keepsData })
     const { keepDays, lockDays, copyTo } = backup
+    if (keepDays >= ERASURE_DAYS)
+      throw new InvalidStage(`backup.keepDays must be below ${ERASURE_DAYS}`)
     const removalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
     const vault = new BackupVault(this, 'Vault', {
       backupVaultName: stageName(stage.name),

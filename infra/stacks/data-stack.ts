@@ -8,7 +8,7 @@ import { ERASURE_DAYS } from '../../shared/domain/operator/restore.ts'
 import { denyRemoval, lockOf } from '../constructs/locked-bucket.ts'
 import { suppressNag } from '../constructs/nag-suppressions.ts'
 import { replicaBucket, replicaKeyAlias, replicateReports } from '../constructs/replication.ts'
-import { replicaRegionsOf, restorableDaysOf } from '../definitions/recovery.ts'
+import { replicaRegionsOf } from '../definitions/recovery.ts'
 import {
   InvalidStage,
   type RestoredTable,
@@ -156,9 +156,6 @@ export class DataStack extends Stack {
   }
 
   #defineReports(stage: Stage, access: Bucket): Bucket {
-    const restorableDays = restorableDaysOf(stage)
-    if (restorableDays >= ERASURE_DAYS)
-      throw new InvalidStage(`backup.keepDays must be below ${ERASURE_DAYS}`)
     return new Bucket(this, 'Reports', {
       ...this.#encrypted(stage, access),
       ...(stage.replicaOf && { bucketName: replicaBucket(stage, this.region) }),
@@ -170,9 +167,10 @@ export class DataStack extends Stack {
           expiration: Duration.days(1),
           noncurrentVersionExpiration: Duration.days(1),
         },
+        // Not `keepDays` of the stage, as earlier backups may live longer.
         {
           prefix: 'erasures/',
-          expiration: Duration.days(restorableDays + 1),
+          expiration: Duration.days(ERASURE_DAYS + 1),
           noncurrentVersionExpiration: Duration.days(1),
         },
       ],

@@ -10,7 +10,7 @@ import type { ResealResult } from '../views/operator/secret.ts'
 
 /**
  * Erasures, with their sealed phone numbers, in the bucket: a restored table has the customers again, and
- * no record of their erasure. The objects live as long as a table without the erasure can be restored.
+ * no record of their erasure. The objects outlive every backup from which it can be restored.
  */
 
 const OWNER: SecretOwner = { kind: 'customerHash', id: 'erasures' }

@@ -91,7 +91,7 @@ test('the years of production reach the functions that end debits or compare the
   expect(ending).not.toContain('charge')
 })
 
-test('the buckets remove exports after a day, erasures a day after any earlier state of the table, and their versions', () => {
+test('the buckets remove exports after a day, erasures after more days than any backup lives, and their versions', () => {
   const days: unknown[] = []
   for (const bucket of propertiesOf(all, 'AWS::S3::Bucket')) {
     const isVersioned = 'VersioningConfiguration' in bucket || 'ObjectLockEnabled' in bucket
@@ -104,7 +104,7 @@ test('the buckets remove exports after a day, erasures a day after any earlier s
   }
   expect(days).toEqual([
     ['exports/', 1, 'Enabled'],
-    ['erasures/', 36, 'Enabled'],
+    ['erasures/', 401, 'Enabled'],
   ])
 })
 
