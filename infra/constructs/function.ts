@@ -51,7 +51,10 @@ export const defineFunction = (
       }),
     environment: environmentOf(
       row,
-      { ...stage, stage: stage.name, ownHosts: [host] },
+      {
+        ...stage,
+        ...{ stage: stage.name, ownHosts: [host], referencePrefix: data.referencePrefix },
+      },
       {
         tableName: data.table.tableName,
         queueUrl: (name) => queueNamed(queues, name).queueUrl,

@@ -32,7 +32,7 @@ type CommonSettings = StageWorkers & {
   region?: string
   /** Tags of all stacks and their resources, for costs and ownership. */
   tags: Record<string, string>
-  /** First part of every reference (docs/api.md#ids). */
+  /** First part of every reference (docs/api.md#ids); a deployed stage keeps it. */
   referencePrefix: string
   /** Requests that the gateway admits to one method, from all callers. */
   throttle: { perSecond: number; burst: number }

@@ -9,6 +9,7 @@ import { denyRemoval, lockOf } from '../constructs/locked-bucket.ts'
 import { suppressNag } from '../constructs/nag-suppressions.ts'
 import { replicaBucket, replicaKeyAlias, replicateReports } from '../constructs/replication.ts'
 import { replicaRegionsOf } from '../definitions/recovery.ts'
+import { resourceName } from '../definitions/resource-name.ts'
 import {
   InvalidStage,
   type RestoredTable,
@@ -35,10 +36,16 @@ export class DataStack extends Stack {
   readonly audit: Bucket
   /** The exports of the table. */
   readonly lake: Bucket | undefined
+  readonly referencePrefix: string
 
   constructor(scope: Construct, id: string, props: StackProps & { stage: Stage }) {
     super(scope, id, { ...props, terminationProtection: props.stage.keepsData })
     const { stage } = props
+    // CloudFormation refuses to change an export that stacks import. Uuids of debits contain a hash of
+    // the prefix: reports of banks about earlier debits would find none.
+    this.referencePrefix = this.exportValue(stage.referencePrefix, {
+      name: resourceName('reference-prefix', stage.name),
+    })
     this.key = new Key(this, 'Key', {
       description: `Encrypts stored data, ${stage.name}`,
       enableKeyRotation: true,

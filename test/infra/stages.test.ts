@@ -215,6 +215,23 @@ test('the host of the API is the domain, with TLS 1.2 and DNS, or else of the ga
   }
 })
 
+// CloudFormation refuses to change an export that a stack imports, and uuids contain a hash of the prefix.
+test('the functions import the prefix of references, so that a deployed stage keeps it', () => {
+  for (const [name, prefix] of [
+    ['production', 'DCP'],
+    ['sandbox', 'DCS'],
+  ] as const) {
+    const { all, data } = templates[name]
+    const exported = `debit-collection-${name}-reference-prefix`
+    data.hasOutput('*', { Value: prefix, Export: { Name: exported } })
+    const prefixes = propertiesOf(all, 'AWS::Lambda::Function').flatMap(
+      ({ Environment }) => Environment?.Variables?.REFERENCE_PREFIX ?? [],
+    )
+    expect(prefixes.length).toBeGreaterThan(10)
+    for (const one of prefixes) expect(one).toEqual({ 'Fn::ImportValue': exported })
+  }
+})
+
 // CloudFormation refuses to delete an export that a stack still imports, and deploys the API first.
 test('a domain that is set later removes no export', () => {
   const exportsOf = ({ all }: typeof templates.custom) =>
