@@ -51,7 +51,7 @@ const commands: Record<string, CommandRow> = {
   ],
   smoke: [
     'checks a stage or a sandbox',
-    '--stage --port --api --receiver --keep',
+    '--stage --port --api --receiver --keep --unpaused',
     () => import('./smoke.ts'),
   ],
   operator: [

@@ -20,21 +20,23 @@ const CREDENTIAL_MS = 30 * 60_000
 
 const { values, positionals, refuse } = await readArguments({
   name: 'smoke',
-  form: '--stage NAME | --port N [--api URL] [--receiver] [--keep]',
+  form: '--stage NAME --unpaused | --stage NAME|--port N [--api URL] [--receiver] [--keep]',
   summary:
-    'Checks a stage or a sandbox, and removes what it created (docs/deployment.md#smoke-test).',
+    'Checks a stage or a sandbox, and removes what it created (docs/deployment.md#smoke-test).\n' +
+    'With --unpaused only checks, before a release, that the stage is not paused.',
   options: {
     stage: { type: 'string' },
     port: { type: 'string' },
     api: { type: 'string' },
     receiver: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
+    unpaused: { type: 'boolean', default: false },
   },
 })
 
-const targetIn = ({ stage, port, api, receiver }: typeof values) => {
+const targetIn = ({ stage, port, api, receiver, unpaused }: typeof values) => {
   if (api !== undefined && !/^https?:\/\/[^?#]+$/.test(api)) return refuse('--api: must be a URL')
-  if (port !== undefined && stage === undefined) {
+  if (port !== undefined && stage === undefined && !unpaused) {
     const number = portIn(port, refuse)
     const target = { port: number }
     return { target, apiOption: api ?? `http://127.0.0.1:${number}`, hasReceiver: true }
@@ -104,8 +106,9 @@ const aws = stage === undefined ? undefined : await import('./smoke/aws.ts')
 
 const runChecks = async (): Promise<void> => {
   const isOver = () => failed > 0 || signal.aborted
-  if (aws && stage) await aws.checkEventSources(check, stage)
-  if (isOver()) return
+  if (aws && stage)
+    await (values.unpaused ? aws.checkUnpaused : aws.checkEventSources)(check, stage)
+  if (isOver() || values.unpaused) return
   const getAddress = await check('api-address', async () =>
     withoutSlash(apiOption ?? (await apiAddressOf(stage ?? ''))),
   )

@@ -94,7 +94,7 @@ test('each stage is deployed after the one before, unless its role is not set', 
   }
 })
 
-test('a stage is deployed in its environment from the bytes of the release, and then verified', () => {
+test('a stage is deployed in its environment from the bytes of the release, unless it is paused, and then verified', () => {
   const { deploy } = workflow('deploy-stage').jobs
   expect(deploy?.environment).toBe(`\${{ inputs.stage }}`)
   expect(deploy?.steps?.flatMap(({ run }) => run ?? [])).toEqual([
@@ -103,8 +103,9 @@ test('a stage is deployed in its environment from the bytes of the release, and 
     expect.stringMatching(
       /^gh release download .*\ngh attestation verify release\/stages\.tar\.gz /,
     ),
-    'npx cdk deploy --app "stages/$STAGE" --all --require-approval never',
     // commands/installed needs the Node that such a script installs.
+    'node commands/smoke.ts --stage "$STAGE" --unpaused',
+    'npx cdk deploy --app "stages/$STAGE" --all --require-approval never',
     'node commands/smoke.ts --stage "$STAGE"',
   ])
 })

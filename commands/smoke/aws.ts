@@ -57,15 +57,23 @@ const listMappings = async (stage: string): Promise<EventSourceMappingConfigurat
   return mappings
 }
 
+/** @throws Mismatch if no event source works */
+const expectUnpaused = (mappings: readonly EventSourceMappingConfiguration[]): void => {
+  if (mappings.length > 0 && mappings.every(({ State }) => State !== 'Enabled'))
+    throw new Mismatch('Enabled', `${mappings[0]?.State} everywhere: the stage is paused`)
+}
+
+/** A release would resume a stage that is paused for a restore, on its old table. */
+export const checkUnpaused = (check: RunCheck, stage: string) =>
+  check('unpaused', async () => expectUnpaused(await listMappings(stage)))
+
 /** Runs first, because the API of a paused stage refuses every request. */
 export const checkEventSources = (check: RunCheck, stage: string) =>
   check('event-sources', async () => {
     const mappings = await listMappings(stage)
     if (mappings.length === 0) throw new Mismatch('event sources', 'none')
+    expectUnpaused(mappings)
     const others = mappings.filter(({ State }) => State !== 'Enabled')
-    if (others.length === mappings.length) {
-      throw new Mismatch('Enabled', `${others[0]?.State} everywhere: the stage is paused`)
-    }
     const names = others.map(({ FunctionArn, State }) => `${FunctionArn?.split(':')[6]} ${State}`)
     if (names.length > 0) throw new Mismatch('Enabled', names.join(', '))
   })

@@ -12,7 +12,7 @@ const ACCOUNT = 'eu-west-1:000000000000'
 
 /** Properties of the stage that a test changes. */
 export type StageState = {
-  eventSources: 'Enabled' | 'Disabled'
+  eventSources: 'Enabled' | 'Disabled' | 'none'
   deadLetters: number
   /** Unconfirmed subscriptions of the two topics' addresses. */
   pending: number
@@ -159,7 +159,9 @@ export const startStageEndpoint = async (address: string, state: StageState) => 
       return Response.json({ Functions })
     }
     if (url.startsWith('/2015-03-31/event-source-mappings')) {
-      return Response.json({ EventSourceMappings: mappingsIn(state) })
+      return Response.json({
+        EventSourceMappings: state.eventSources === 'none' ? [] : mappingsIn(state),
+      })
     }
     const answer = jsonReplies(state)[String(headers['x-amz-target'])]
     return answer

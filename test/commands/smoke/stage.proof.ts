@@ -9,11 +9,12 @@ afterAll(sandbox.stop)
 const smoke = async (
   state: Partial<Parameters<typeof startStageEndpoint>[1]>,
   { address } = sandbox,
+  ...options: string[]
 ) => {
   const { env, stop } = await startStageEndpoint(address, { ...healthy, ...state })
   onTestFinished(stop)
   // The workflow installs without scripts, so neither npm run nor the Node of the packages works.
-  const words = ['commands/smoke.ts', '--stage', 'sandbox']
+  const words = ['commands/smoke.ts', '--stage', 'sandbox', ...options]
   const { code, stdout } = await runScript(words, { ...env, PATH: '' })
   const lines = stdout.trimEnd().split('\n')
   const passed = lines.flatMap((line) => (line.startsWith('ok ') ? [line.slice(3)] : []))
@@ -86,13 +87,29 @@ test('the smoke test of a stage with approvals passes for the role that deploys 
   expect(await guarded.operator('approval', 'list')).toEqual([])
 }, 240_000)
 
-test('the smoke test creates nothing in a paused stage', async () => {
-  expect(await smoke({ eventSources: 'Disabled' })).toEqual({
-    code: 1,
-    passed: [],
-    others: [
-      'FAIL event-sources: expected Enabled, got Disabled everywhere: the stage is paused',
-      '1 of 1 checks failed',
-    ],
-  })
-}, 60_000)
+test.each([
+  ['event-sources', []],
+  ['unpaused', ['--unpaused']],
+])(
+  'the smoke test creates nothing in a paused stage, and says so as %s',
+  async (name, options) => {
+    expect(await smoke({ eventSources: 'Disabled' }, sandbox, ...options)).toEqual({
+      code: 1,
+      passed: [],
+      others: [
+        `FAIL ${name}: expected Enabled, got Disabled everywhere: the stage is paused`,
+        '1 of 1 checks failed',
+      ],
+    })
+  },
+  60_000,
+)
+
+test.each(['Enabled', 'none'] as const)(
+  'a release may deploy a stage whose event sources are %s',
+  async (eventSources) => {
+    const holding = { code: 0, passed: ['unpaused'], others: ['1 checks hold'] }
+    expect(await smoke({ eventSources }, sandbox, '--unpaused')).toEqual(holding)
+  },
+  60_000,
+)
