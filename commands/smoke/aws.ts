@@ -1,4 +1,8 @@
-import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation'
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  paginateListStackResources,
+} from '@aws-sdk/client-cloudformation'
 import { CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs'
 import {
   type EventSourceMappingConfiguration,
@@ -132,6 +136,12 @@ export const checkSweep = (check: RunCheck, run: StageRun) =>
     expectLine(run, { name: 'sweep', term: 'SweepRuns', seconds: SWEEP_SECONDS }),
   )
 
+const keepsData = async (client: CloudFormationClient, stage: string) => {
+  const StackName = resourceName('data', stage)
+  const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName }))
+  return Stacks[0]?.EnableTerminationProtection
+}
+
 /** Nobody is notified by an alarm whose subscription was not confirmed; AWS removes it after three days. */
 export const checkSubscriptions = (check: RunCheck, stage: string) =>
   check('alarm-subscriptions', async () => {
@@ -142,7 +152,11 @@ export const checkSubscriptions = (check: RunCheck, stage: string) =>
       for (const { ResourceType, PhysicalResourceId = '' } of page.StackResourceSummaries ?? [])
         ids[ResourceType as keyof typeof ids]?.push(PhysicalResourceId)
     const defined = ids['AWS::SNS::Subscription'].length
-    if (defined === 0) return
+    if (defined === 0) {
+      if (await keepsData(client, stage))
+        throw new Mismatch('subscriptions of alarms', 'none: set alarmsTo of the stage')
+      return
+    }
     const sns = new SNSClient()
     let [confirmed, pending] = [0, 0]
     for (const TopicArn of ids['AWS::SNS::Topic']) {

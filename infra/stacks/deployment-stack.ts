@@ -69,8 +69,6 @@ export class DeploymentStack extends Stack {
     const listActions = [
       'cloudformation:DescribeStacks',
       'cloudformation:ListStackResources',
-      // The app compares the quota with the stage's reserved concurrency.
-      'lambda:GetAccountSettings',
       'lambda:ListEventSourceMappings',
       'lambda:ListFunctions',
     ]

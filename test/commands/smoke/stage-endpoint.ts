@@ -16,6 +16,8 @@ export type StageState = {
   deadLetters: number
   /** Unconfirmed subscriptions of the two topics' addresses. */
   pending: number
+  /** Whether the stage has no subscription, and keeps its data. */
+  unsubscribed?: { keepsData: boolean }
   /** Functions that the caller may not use. */
   denied?: readonly string[]
   /** The functions reply after it. */
@@ -47,14 +49,14 @@ const mappingsIn = ({ eventSources }: StageState) => [
   },
 ]
 
-const stacksAs = (address: string): string =>
+const stacksAs = ({ unsubscribed }: StageState, address: string): string =>
   `<DescribeStacksResponse><DescribeStacksResult><Stacks>${[
     [`${PREFIX}eu-api`, 'ApiAddress', 'http://127.0.0.1:1/'],
     [`${PREFIX}api`, 'ApiAddress', `${address}/`],
   ]
     .map(
       ([stack, key, value]) =>
-        `<member><StackName>${stack}</StackName><Outputs><member><OutputKey>${key}</OutputKey>` +
+        `<member><StackName>${stack}</StackName><EnableTerminationProtection>${unsubscribed?.keepsData ?? false}</EnableTerminationProtection><Outputs><member><OutputKey>${key}</OutputKey>` +
         `<OutputValue>${value}</OutputValue></member></Outputs></member>`,
     )
     .join('')}</Stacks></DescribeStacksResult></DescribeStacksResponse>`
@@ -66,17 +68,22 @@ const members = (elements: readonly Record<string, string>[], tag: string): stri
     .join('')
 
 /** Replies of the services that use queries, by the action. */
-const queryReplies = ({ pending }: StageState, address: string): Record<string, () => string> => ({
-  DescribeStacks: () => stacksAs(address),
+const queryReplies = (state: StageState, address: string): Record<string, () => string> => ({
+  DescribeStacks: () => stacksAs(state, address),
   ListStackResources: () => {
-    const resources = ['AWS::SNS::Topic', 'AWS::SNS::Subscription', 'AWS::CloudWatch::Alarm'].map(
-      (ResourceType) => ({ ResourceType, PhysicalResourceId: `arn of ${ResourceType}` }),
-    )
+    const types = ['AWS::SNS::Topic', 'AWS::CloudWatch::Alarm']
+    if (!state.unsubscribed) types.push('AWS::SNS::Subscription')
+    const resources = types.map((ResourceType) => ({
+      ...{ ResourceType, PhysicalResourceId: `arn of ${ResourceType}` },
+    }))
     const list = members(resources, 'member')
     return `<Response><ListStackResourcesResult><StackResourceSummaries>${list}</StackResourceSummaries></ListStackResourcesResult></Response>`
   },
   GetTopicAttributes: () => {
-    const counts = { SubscriptionsConfirmed: 1 - pending, SubscriptionsPending: pending }
+    const counts = {
+      SubscriptionsConfirmed: 1 - state.pending,
+      SubscriptionsPending: state.pending,
+    }
     const entries = Object.entries(counts).map(([key, value]) => ({ key, value: String(value) }))
     return `<Response><GetTopicAttributesResult><Attributes>${members(entries, 'entry')}</Attributes></GetTopicAttributesResult></Response>`
   },

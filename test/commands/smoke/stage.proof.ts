@@ -61,6 +61,23 @@ test('the smoke test of a stage names an unconfirmed subscription of its alarms,
   expect(passed).toEqual(expect.arrayContaining(['sweep', 'payout', 'logs', 'cleanup']))
 }, 240_000)
 
+test.each([
+  [
+    true,
+    [
+      'FAIL alarm-subscriptions: expected subscriptions of alarms, got none: set alarmsTo of the stage',
+    ],
+  ],
+  [false, []],
+])(
+  'the smoke test of a stage without subscriptions, which keeps data: %s, has the failures %j',
+  async (keepsData, failures) => {
+    const { others } = await smoke({ unsubscribed: { keepsData } })
+    expect(others).toEqual([...failures, expect.stringMatching(/^(?:1 of )?[4-9][0-9] checks /)])
+  },
+  240_000,
+)
+
 test('the smoke test of a stage names dead letters and faults in logs', async () => {
   const rejected = '{"level":"ERROR","message":"bank report rejected"}'
   const denied = '{"level":"ERROR","message":"fault","error":{"name":"AccessDeniedException"}}'
