@@ -16,7 +16,8 @@ const standardInput = async (): Promise<string> =>
 
 const { tokens } = parseArgs({ args: rest, strict: false, tokens: true, allowPositionals: true })
 const options = new Map<string, string[]>()
-let last = ''
+let last = service === 's3' ? 'paths' : ''
+if (last) options.set(last, [])
 for (const token of tokens) {
   if (token.kind === 'option') {
     last = token.name
@@ -29,7 +30,7 @@ const inputOf = async (): Promise<Record<string, unknown>> => {
   for (const [name, values] of options) {
     const [value = true] = values
     if (name === 'query' || name === 'output') continue
-    if (name === 'version-stages') input[pascal(name)] = values
+    if (name === 'version-stages' || name === 'paths') input[pascal(name)] = values
     else if (value === 'file:///dev/stdin') input[pascal(name)] = await standardInput()
     else input[pascal(name)] = name === 'password-length' ? Number(value) : value
   }

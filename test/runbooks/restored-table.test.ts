@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
+import { matchesGlob } from 'node:path'
 import { expect, test } from 'vitest'
-import { replicaKeyAlias } from '../../infra/constructs/replication.ts'
+import { replicaBucket, replicaKeyAlias } from '../../infra/constructs/replication.ts'
+import { stageNamed } from '../../infra/definitions/stages.ts'
 import { tableDefinition } from '../../infra/definitions/table.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { received, useServer } from '../support/servers.ts'
@@ -9,9 +11,27 @@ import { runInShell, shellOf } from './shell.ts'
 
 /** The AWS commands of a restore, with the documented states of a table that DynamoDB restores. */
 
-type Input = Record<string, string | boolean>
+type Input = { Paths?: string[] } & Record<string, string | boolean>
 
 const regionOf = ({ Region }: Input): string => (Region ? ` in ${Region}` : '')
+
+const ACCOUNT = '111111111111'
+const COPIES = replicaBucket({ ...stageNamed('sandbox'), account: ACCOUNT }, 'eu-west-1')
+
+/** The keys of a bucket's objects by its path: of the time before its rule, and after a failover. */
+const objects: Record<string, { region: string; keys: string[] }> = {
+  's3://reports': { region: 'af-south-1', keys: ['exports/a', 'settlements/acme/early.json'] },
+  [`s3://${COPIES}`]: { region: 'eu-west-1', keys: ['exports/b', 'erasures/2026-11-28/0.json'] },
+}
+
+/** Copies as documented: what `--exclude` does not match, from one Region into the other. */
+const sync = ({ Paths: paths, Exclude, SourceRegion, Region }: Input): object => {
+  const [from, to] = [...(paths ?? [])].map((path) => objects[path])
+  expect([from?.region, to?.region]).toEqual([SourceRegion, Region])
+  const isExcluded = (key: string) => matchesGlob(key, String(Exclude))
+  to?.keys.push(...(from?.keys ?? []).filter((key) => !isExcluded(key) && !to.keys.includes(key)))
+  return {}
+}
 
 /** A restore lasts longer than one `wait`, and a table that is not active refuses every change. */
 const restoring = () => {
@@ -34,7 +54,9 @@ const restoring = () => {
   const calls: Record<string, (input: Input) => object> = {
     // The stage has been restored before: its stack has the table of the time before.
     'lambda.GetFunctionConfiguration': ({ FunctionName }) => ({
-      Environment: { Variables: { TABLE_NAME: `table-of-${FunctionName}` } },
+      Environment: {
+        Variables: { TABLE_NAME: `table-of-${FunctionName}`, REPORTS_BUCKET: 'reports' },
+      },
     }),
     'kms.DescribeKey': ({ KeyId }) => ({ KeyMetadata: { Arn: `arn-of-${KeyId}` } }),
     'dynamodb.RestoreTableToPointInTime': (input) => {
@@ -42,6 +64,8 @@ const restoring = () => {
       settings.RestoreTableToPointInTime = input
       return {}
     },
+    'sts.GetCallerIdentity': () => ({ Account: ACCOUNT }),
+    's3.Sync': sync,
     'dynamodb.Wait': wait,
     'dynamodb.Query': (input) => {
       settings.Query = input
@@ -103,9 +127,14 @@ test('the commands of a restore give the new table stream, protection, expiry an
   expect(change.sk >= since.S).toBe(true)
 })
 
-test('the commands after a restore replicate the new table, and protect the replica like the old one', async () => {
+test('the commands of a passive Region copy what no rule replicates both ways, and replicate and protect a restored table', async () => {
   const commands = shellOf('restore.md#passive-region')
   await runInShell({ address: address() }, ['RESTORED=restored', ...commands])
+  expect(Object.values(objects).map(({ keys }) => keys.sort())).toEqual(
+    ['exports/a', 'exports/b'].map((own) => [
+      ...['erasures/2026-11-28/0.json', own, 'settlements/acme/early.json'],
+    ]),
+  )
   const TableName = 'restored'
   const alias = replicaKeyAlias({ name: 'sandbox' })
   expect(aws.settings).toMatchObject({
