@@ -183,13 +183,17 @@ test.each([
 
 test('a changed account is granted with the account before it', async () => {
   const account = { 'settlement-bank': 'ECO', 'settlement-account': '2050001112' }
-  const options = { provider: 'demo', ...account, 'settlement-name': 'Demo Payments Ltd' }
-  await service.call('provider', 'update', options, 'local:ama')
+  const names = { name: 'demo', 'settlement-name': 'Demo Payments Ltd' }
+  await service.call('provider', 'update', { provider: 'demo', ...account, ...names }, 'local:ama')
   const page = await openScreen('approvals?status=pending')
   const row = rowsOf(page, 'Requests').filter({ hasText: 'provider update' })
+  await row.getByText('name: demo', { exact: true }).waitFor()
   await row.getByRole('button', { name: 'Grant' }).click()
-  await page.getByRole('dialog').getByText('1041009001 → 2050001112').waitFor()
-  await page.getByRole('dialog').getByText('GCB → ECO').waitFor()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('1041009001 → 2050001112').waitFor()
+  for (const text of ['GCB → ECO', 'Demo Payments → demo']) {
+    await dialog.getByText(text, { exact: true }).waitFor()
+  }
   expect(await legibilityFindings(page)).toEqual([])
 })
 

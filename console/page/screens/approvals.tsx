@@ -1,7 +1,7 @@
 import type { NounName } from '../../../shared/operator/results.ts'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import type { ChangeResult } from '../../../shared/views/operator/change.ts'
-import { labelOf } from '../catalogue-fields.ts'
+import { formOf, labelOf } from '../catalogue-fields.ts'
 import { isSandbox, mayUse, submit } from '../client.ts'
 import { moneyOf } from '../money.ts'
 import { Call } from '../parts/call.tsx'
@@ -13,26 +13,29 @@ import { settingOf } from '../settings-of.ts'
 import { useLoaded } from '../use-operator.ts'
 import { readBank } from './owners.tsx'
 
+/** Returns the options without the one that names the object: the first that the call has. */
+const changesOf = ({ noun, verb, options }: ApprovalResult) => {
+  const object = formOf(noun, verb)?.fields.find(({ name }) => name in options)?.name
+  return Object.entries(options).filter(([name]) => name !== object)
+}
+
 /** The call with its options; one about many has counts, sum and digest, which the operators compare. */
-const CallText = ({ noun, verb, target, options, scope }: ApprovalResult) => {
-  const { bulk: _, ...texts } = { ...options, ...scope }
+const CallText = (approval: ApprovalResult) => {
+  const { noun, verb, target, scope } = approval
+  const { bulk: _, ...texts } = { ...Object.fromEntries(changesOf(approval)), ...scope }
   const call = (
     <p>
       {noun} {verb} {scope ? target : objectName(target)}
     </p>
   )
   return (
-    <Noted of={call}>
-      {Object.entries(texts)
-        .filter(([, value]) => value !== target)
-        .map(([name, value]) => `${name}: ${value}`)}
-    </Noted>
+    <Noted of={call}>{Object.entries(texts).map(([name, value]) => `${name}: ${value}`)}</Noted>
   )
 }
 
 /** The requested options that neither the name of the call nor its amount shows. */
-const Others = ({ target, options: { amount: _, ...options } }: ApprovalResult) => {
-  const others = Object.entries(options).filter(([, value]) => value !== target)
+const Others = (approval: ApprovalResult) => {
+  const others = changesOf(approval).filter(([name]) => name !== 'amount')
   return <Facts of={Object.fromEntries(others.map(([name, value]) => [labelOf(name), value]))} />
 }
 
@@ -43,15 +46,17 @@ const settingNouns: Partial<Record<NounName, 'provider' | 'bank'>> = {
 }
 
 /** The present and the requested settings; `option` names the object. */
-const Settings = ({ option, noun, verb, target, options }: ApprovalResult & { option: string }) => {
+const Settings = ({ option, ...approval }: ApprovalResult & { option: string }) => {
+  const { noun, verb, target } = approval
   const load = () =>
     noun === 'bank' ? readBank(target) : submit<object>(noun, 'show', { [option]: target })
   const { data, error } = useLoaded([noun, target], load)
   const isNew = verb === 'create' || error !== undefined
   if (!isNew && !data) return <Loading />
-  const changes = Object.entries(options).filter(([, value]) => value !== target)
   const before = (name: string): string => settingOf(data, name) ?? (isNew ? 'new' : 'not shown')
-  const shown = changes.map(([name, to]) => [name.replaceAll('-', ' '), `${before(name)} → ${to}`])
+  const shown = changesOf(approval).map(([name, to]) => {
+    return [name.replaceAll('-', ' '), `${before(name)} → ${to}`]
+  })
   return <Facts of={Object.fromEntries(shown)} />
 }
 
