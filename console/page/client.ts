@@ -31,6 +31,9 @@ export class CallError extends Error {
   isRefusal = false
 }
 
+export const isRefusal = (error: Error | undefined): boolean =>
+  error instanceof CallError && error.isRefusal
+
 type Reply<T> = { data: T; next_cursor?: string }
 
 /** Sends JSON, with a token of the API. @throws CallError */

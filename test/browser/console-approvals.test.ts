@@ -181,15 +181,26 @@ test.each([
   },
 )
 
-test('a changed account is granted with the account before it', async () => {
+test('a changed account is granted with the account before it, which is not new if its read fails', async () => {
   const account = { 'settlement-bank': 'ECO', 'settlement-account': '2050001112' }
   const names = { name: 'demo', 'settlement-name': 'Demo Payments Ltd' }
   await service.call('provider', 'update', { provider: 'demo', ...account, ...names }, 'local:ama')
   const page = await openScreen('approvals?status=pending')
+  let isDown = true
+  await page.route('**/console/operator', (route) =>
+    isDown && route.request().postData()?.includes('"provider","verb":"show"')
+      ? route.fulfill({ status: 502, json: { error: { message: 'is throttled' } } })
+      : route.continue(),
+  )
   const row = rowsOf(page, 'Requests').filter({ hasText: 'provider update' })
   await row.getByText('name: demo', { exact: true }).waitFor()
   await row.getByRole('button', { name: 'Grant' }).click()
   const dialog = page.getByRole('dialog')
+  await dialog.getByRole('alert').getByText('Is throttled').waitFor()
+  expect(await dialog.getByText('→').count()).toBe(0)
+  expect(problems()).toEqual([expect.stringContaining('502')])
+  isDown = false
+  await dialog.getByRole('button', { name: 'Try again' }).click()
   await dialog.getByText('1041009001 → 2050001112').waitFor()
   for (const text of ['GCB → ECO', 'Demo Payments → demo']) {
     await dialog.getByText(text, { exact: true }).waitFor()

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { withSeparators } from '../amounts.ts'
-import { CallError } from '../client.ts'
+import { isRefusal } from '../client.ts'
 import { titleOf } from '../place.ts'
 import { linkBackTo, place } from '../route.ts'
 import type { Loaded } from '../use-operator.ts'
@@ -98,7 +98,7 @@ export const Empty = ({ of: [title, text] }: { of: EmptyText }) => (
 export const Failure = ({ error, retry }: { error: Error; retry?: (() => void) | undefined }) => (
   <div class="notice bad" role="alert">
     {error.message}
-    {retry && !(error instanceof CallError && error.isRefusal) && (
+    {retry && !isRefusal(error) && (
       <Button class="small" onClick={retry}>
         Try again
       </Button>

@@ -2,12 +2,12 @@ import type { NounName } from '../../../shared/operator/results.ts'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import type { ChangeResult } from '../../../shared/views/operator/change.ts'
 import { formOf, labelOf } from '../catalogue-fields.ts'
-import { isSandbox, mayUse, submit } from '../client.ts'
+import { isRefusal, isSandbox, mayUse, submit } from '../client.ts'
 import { moneyOf } from '../money.ts'
 import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
 import { MoneyTerms } from '../parts/money-terms.tsx'
-import { Facts, Loading } from '../parts/screen.tsx'
+import { Data, Facts } from '../parts/screen.tsx'
 import { By, Countdown, Noted, objectName, Status, Time, words } from '../parts/values.tsx'
 import { settingOf } from '../settings-of.ts'
 import { useLoaded } from '../use-operator.ts'
@@ -50,14 +50,20 @@ const Settings = ({ option, ...approval }: ApprovalResult & { option: string }) 
   const { noun, verb, target } = approval
   const load = () =>
     noun === 'bank' ? readBank(target) : submit<object>(noun, 'show', { [option]: target })
-  const { data, error } = useLoaded([noun, target], load)
-  const isNew = verb === 'create' || error !== undefined
-  if (!isNew && !data) return <Loading />
-  const before = (name: string): string => settingOf(data, name) ?? (isNew ? 'new' : 'not shown')
-  const shown = changesOf(approval).map(([name, to]) => {
-    return [name.replaceAll('-', ' '), `${before(name)} → ${to}`]
-  })
-  return <Facts of={Object.fromEntries(shown)} />
+  const present = useLoaded([noun, target], verb === 'create' ? undefined : load)
+  // What the service does not know is refused; another error says nothing about it.
+  const isNew = verb === 'create' || isRefusal(present.error)
+  return (
+    <Data of={isNew ? { ...present, data: {}, error: undefined } : present}>
+      {(view) => {
+        const shown = changesOf(approval).map(([name, to]) => {
+          const before = settingOf(view, name) ?? (isNew ? 'new' : 'not shown')
+          return [name.replaceAll('-', ' '), `${before} → ${to}`]
+        })
+        return <Facts of={Object.fromEntries(shown)} />
+      }}
+    </Data>
+  )
 }
 
 /** The effect of the requested call on money, or the settings before and after it. */
