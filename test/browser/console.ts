@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import { healthy, type StageState, startStageEndpoint } from '../commands/smoke/stage-endpoint.ts'
 import { printedBy, useCommands } from '../support/commands.ts'
-import type { Service } from '../support/running-service.ts'
+import type { Service, Shown } from '../support/running-service.ts'
 import { useBrowser } from './browser.ts'
 
 /** Opens screens of a service's console in Chromium. */
@@ -25,14 +25,27 @@ export const reloadWith = async (page: Page, settings: object): Promise<void> =>
   await page.reload()
 }
 
-/** Changes members of the replies of a path to requests whose body has a text. */
-export const changeReply = (page: Page, path: string, members: object, text = '') =>
+/** Changes the replies of a path to requests whose body has a text. */
+const changeReplies = (page: Page, path: string, text: string, change: (reply: Shown) => object) =>
   page.route(`**${path}`, async (route) => {
     if (!(route.request().postData() ?? '').includes(text)) return route.continue()
     const response = await route.fetch()
-    const { data, ...reply } = await response.json()
-    await route.fulfill({ response, json: { ...reply, data: { ...data, ...members } } })
+    await route.fulfill({ response, json: change(await response.json()) })
   })
+
+/** Changes members of the replies of a path to requests whose body has a text. */
+export const changeReply = (page: Page, path: string, members: object, text = '') =>
+  changeReplies(page, path, text, ({ data, ...reply }) => ({
+    ...reply,
+    data: { ...data, ...members },
+  }))
+
+/** Changes members of each row of a list. */
+export const changeRows = (page: Page, noun: string, members: object) =>
+  changeReplies(page, '/console/operator', `"${noun}","verb":"list"`, ({ data, ...reply }) => ({
+    ...reply,
+    data: data.map((row: object) => ({ ...row, ...members })),
+  }))
 
 type Fields = Record<string, string>
 

@@ -90,13 +90,14 @@ const partsOf = (iso: string) => {
 /** Formats `2026-11-23` as `23 Nov 2026`. */
 export const dayText = (day: string): string => partsOf(day).slice(0, 2).join(' ')
 
-/** Shows a time in UTC, with the date unless it is today. */
+/** Shows a time in UTC, with the date unless it is today, and with another year. */
 export const Time = ({ at, label = '' }: { at: string | null | undefined; label?: string }) => {
   if (!at) return null
-  const [date, , time] = partsOf(at)
+  const [date, year, time] = partsOf(at)
+  const day = at.startsWith(today.value.slice(0, 4)) ? date : `${date} ${year}`
   return (
     <time class="nowrap" dateTime={at} title={at}>
-      {`${label} ${at.startsWith(today.value) ? '' : `${date} `}${time}`.trim()}
+      {`${label} ${at.startsWith(today.value) ? '' : `${day} `}${time}`.trim()}
     </time>
   )
 }

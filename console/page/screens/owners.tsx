@@ -1,5 +1,6 @@
 import type { BankResult } from '../../../shared/views/operator/bank.ts'
-import { mayUse, operate, submit } from '../client.ts'
+import type { CredentialResult } from '../../../shared/views/operator/credential.ts'
+import { mayUse, operate, serviceNow, submit } from '../client.ts'
 import { Call, CatalogueCall } from '../parts/call.tsx'
 import { ListPanel, listScreen } from '../parts/list.tsx'
 import { accountText } from '../parts/money-terms.tsx'
@@ -62,6 +63,12 @@ export const BanksScreen = listScreen({
 /** A provider or a bank: both have settings, credentials and limits. */
 type OwnerOption = { provider?: string; bank?: string }
 
+const statusOf = ({ revoked_at, expires_on }: CredentialResult) => {
+  if (revoked_at) return <Time at={revoked_at} label="revoked" />
+  const isExpired = expires_on !== null && Date.parse(expires_on) <= serviceNow()
+  return <Status value={isExpired ? 'expired' : 'active'} />
+}
+
 const Settings = (view: object) => <Facts of={Object.fromEntries(settingTexts(view))} />
 
 const Credentials = ({ owner }: { owner: OwnerOption }) => (
@@ -75,8 +82,7 @@ const Credentials = ({ owner }: { owner: OwnerOption }) => (
       Token: ({ last_characters }) => <span class="mono">…{last_characters}</span>,
       Issued: 'created_at',
       Expires: ({ expires_on }) => (expires_on ? <Time at={expires_on} /> : 'never'),
-      Status: ({ revoked_at }) =>
-        revoked_at ? <Time at={revoked_at} label="revoked" /> : <Status value="active" />,
+      Status: statusOf,
       '': ({ id, last_characters, revoked_at }) =>
         !revoked_at && (
           <Call
