@@ -4,6 +4,7 @@ import type {
   FullResult,
   NounName,
   OptionsOf,
+  ResultOf,
   VerbName,
 } from '../../shared/operator/results.ts'
 import type { ConsoleSettings } from '../server/backend.ts'
@@ -97,6 +98,33 @@ export const operate = <N extends NounName, V extends VerbName<N>, const O exten
   options: Exactly<O, N, V>,
   signal?: AbortSignal,
 ) => call<FullResult<N, V, O>>(noun, verb, options, signal).then(({ data }) => data)
+
+/** A row of the list of a noun. */
+export type ListedRow<N extends NounName> =
+  ResultOf<N, 'list'> extends readonly (infer T extends object)[] ? T : never
+
+/** A page of a list; a reply has at most 1,000 rows, and fewer long ones. */
+export type ListPage<T> = {
+  rows: readonly T[]
+  isFirst: boolean
+  /** The cursor of the next page; undefined: the list ends. */
+  next: string | undefined
+}
+
+/** Reads a page of a list. @throws CallError with the refusal */
+export const readPage = async <N extends NounName>(
+  noun: N,
+  options: Partial<CallOptions>,
+  signal?: AbortSignal,
+): Promise<ListPage<ListedRow<N>>> => {
+  const { data: rows, next_cursor: next } = await call<ListedRow<N>[]>(
+    noun,
+    'list',
+    options,
+    signal,
+  )
+  return { rows, isFirst: !options.cursor, next }
+}
 
 export const loadSettings = async (): Promise<void> => {
   settings.value = await exchange<ConsoleSettings>('GET', '/console/settings')

@@ -2,31 +2,33 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ApprovalResult } from '../../shared/views/operator/approval.ts'
 import { agesText } from './ages.ts'
-import { mayUse, operate, serviceNow, settings } from './client.ts'
+import { type ListPage, mayUse, readPage, serviceNow, settings } from './client.ts'
 import { isPayable } from './due-batches.ts'
 import { serviceDay } from './parts/field.tsx'
 import { place } from './route.ts'
-import { type Loaded, useLoaded, useOperator } from './use-operator.ts'
+import { type Loaded, useLoaded, usePage } from './use-operator.ts'
+
+const all = { limit: '1000' } as const
 
 /** The requests that wait for a second operator, for the objects that they concern. */
-const pending = signal<readonly ApprovalResult[]>([])
+const pending = signal<ListPage<ApprovalResult>>({ rows: [], isFirst: true, next: undefined })
 
 export const addPending = (request: ApprovalResult): void => {
-  pending.value = [request, ...pending.value]
+  pending.value = { ...pending.value, rows: [request, ...pending.value.rows] }
 }
 
 /** Reads the requests at each place. The service records such a read, so a stage is not polled. */
 const usePending = (): void => {
   const { screen, id } = place.value
   const entities = settings.value?.is_live ? ['approval'] : []
-  const options = { status: 'pending', limit: '1000' }
-  const load = (signal: AbortSignal) => operate('approval', 'list', options, signal)
+  const options = { ...all, status: 'pending' }
+  const load = (signal: AbortSignal) => readPage('approval', options, signal)
   // The result of an earlier visit lacks the requests since then.
   const watch = { entities, isKept: false }
-  const { data } = useLoaded([screen, id], mayUse('approval') ? load : undefined, watch)
+  const read = useLoaded([screen, id], mayUse('approval') ? load : undefined, watch)
   useEffect(() => {
-    if (data) pending.value = data
-  }, [data])
+    if (read.data) pending.value = read.data
+  }, [read.data])
 }
 
 /** Finds a request of the same call about the same object. */
@@ -36,7 +38,7 @@ export const pendingCall = (
   object: Record<string, string | undefined>,
 ): ApprovalResult | undefined => {
   const preset = Object.entries(object)
-  return pending.value.find(
+  return pending.value.rows.find(
     (request) =>
       preset.length > 0 &&
       request.noun === noun &&
@@ -51,7 +53,10 @@ export type Matter = {
   title: string
   /** The screen that shows it, with its filters, as in the address. */
   list: string
+  /** How many of those that were read. */
   count: number
+  /** `+`: the list has more than were read. */
+  mark: '' | '+'
   /** When the oldest began. */
   since: string | null
   detail: string
@@ -65,18 +70,20 @@ type Open = { since: string | null; detail?: string }
 const matter = <T>(
   title: string,
   list: string,
-  { data }: Pick<Loaded<readonly T[]>, 'data'>,
+  { data }: Pick<Loaded<ListPage<T>>, 'data'>,
   openOf: (one: T) => Open | false,
 ): Matter[] => {
   if (!data) return []
-  const open = data.map(openOf).filter((one) => one !== false)
+  const { rows, next } = data
+  const open = rows.map(openOf).filter((one) => one !== false)
   const times = open.flatMap(({ since }) => since ?? []).sort()
   const which = open.flatMap(({ detail }) => detail ?? []).join(', ')
-  const detail = which || agesText(times, serviceNow())
-  return [{ title, list, count: open.length, since: times[0] ?? null, detail }]
+  const parts = next ? [`of the newest ${rows.length}`] : []
+  const detail = [...parts, which || agesText(times, serviceNow())].filter(Boolean).join(': ')
+  // Lists begin with the newest.
+  const since = next ? null : (times[0] ?? null)
+  return [{ title, list, count: open.length, mark: next ? '+' : '', since, detail }]
 }
-
-const all = { limit: '1000' } as const
 
 /**
  * Reads the lists: in a sandbox after each change, of a stage at the screen Now alone, because the service
@@ -88,13 +95,13 @@ const useLists = () => {
   const watch = (...entities: string[]) => ({ entities, isPaused })
   const exceptionWatch = isLive ? watch('exception') : watch()
   return {
-    exceptions: useOperator('exception', 'list', { ...all, status: 'open' }, exceptionWatch),
+    exceptions: usePage('exception', { ...all, status: 'open' }, exceptionWatch),
     requests: { data: mayUse('approval') ? pending.value : undefined },
-    banks: useOperator('bank', 'list', {}, watch('bank', 'bank-health')),
-    webhooks: useOperator('webhook', 'list', {}, watch('webhook', 'webhook-health')),
-    failed: useOperator('settlement', 'list', { ...all, status: 'failed' }, watch('batch')),
-    waiting: useOperator('settlement', 'list', { ...all, status: 'pending' }, watch('batch')),
-    letters: useOperator('dead-letters', 'list', {}, watch()),
+    banks: usePage('bank', {}, watch('bank', 'bank-health')),
+    webhooks: usePage('webhook', {}, watch('webhook', 'webhook-health')),
+    failed: usePage('settlement', { ...all, status: 'failed' }, watch('batch')),
+    waiting: usePage('settlement', { ...all, status: 'pending' }, watch('batch')),
+    letters: usePage('dead-letters', {}, watch()),
   }
 }
 
@@ -146,6 +153,10 @@ export const useMatters = (): void => {
   )
 }
 
-/** How much is open at a screen. */
-export const openAt = (screen: string): number =>
-  matters.value.reduce((sum, row) => sum + (row.list.split('?')[0] === screen ? row.count : 0), 0)
+/** Writes how much is open at a screen, such as `1000+`; nothing if there is none. */
+export const openAt = (screen: string): string => {
+  const rows = matters.value.filter(({ list }) => list.split('?')[0] === screen)
+  const count = rows.reduce((sum, row) => sum + row.count, 0)
+  const mark = rows.find((row) => row.mark)?.mark ?? ''
+  return count || mark ? `${count}${mark}` : ''
+}

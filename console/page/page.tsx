@@ -87,7 +87,7 @@ const Links = ({ current }: { current: ScreenRow | undefined }) =>
             href={linkTo(path, '', filters)}
             aria-current={shown === path ? 'page' : undefined}
           >
-            {titleOf(path)} {openAt(path) > 0 && <span class="badge">{openAt(path)}</span>}
+            {titleOf(path)} {openAt(path) && <span class="badge">{openAt(path)}</span>}
           </a>
         ))}
       </section>

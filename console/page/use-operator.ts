@@ -6,7 +6,7 @@ import type {
   OptionsOf,
   VerbName,
 } from '../../shared/operator/results.ts'
-import { mayUse, operate, settings } from './client.ts'
+import { mayUse, operate, readPage, settings } from './client.ts'
 import { onChange } from './live.ts'
 import { type LoadCall, openReader, type Reader } from './reader.ts'
 
@@ -105,6 +105,16 @@ export const useOperator = <
     options && mayUse(noun) ? (signal) => operate(noun, verb, options, signal) : undefined,
     watch,
   )
+
+/** Loads a page of a list, if the operator may use the noun. Figures of its rows omit those of a next page. */
+export const usePage = <N extends NounName>(
+  noun: N,
+  options: Partial<OptionsOf<N, VerbName<N> & 'list'>>,
+  watch?: Watch,
+) => {
+  const load = (signal: AbortSignal) => readPage(noun, options, signal)
+  return useLoaded([noun, 'page', options], mayUse(noun) ? load : undefined, watch)
+}
 
 const IDLE = { isRunning: false, error: undefined as Error | undefined }
 

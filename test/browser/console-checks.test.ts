@@ -1,10 +1,11 @@
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { findExceptions, putException } from '../../shared/store/debits/exceptions.ts'
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { call, rowsOf, useConsole } from './console.ts'
+import { call, changeList, rowsOf, useConsole } from './console.ts'
 
 /** The console's exceptions, reconciliation and operator changes, in Chromium. */
 
@@ -161,10 +162,13 @@ test('a bank without changes has an empty list; a failed call can be repeated', 
   }
 })
 
+const countOpen = async (): Promise<number> =>
+  (await service.call('exception', 'list', { status: 'open' })).length
+
 test('the screen of open matters counts exceptions live, and links to their list', async () => {
   const page = await openScreen('now')
   const row = rowsOf(page, 'Open matters').filter({ hasText: 'Exceptions' })
-  const before = (await service.call('exception', 'list', { status: 'open' })).length
+  const before = await countOpen()
   await row.getByText(String(before), { exact: true }).waitFor()
   await contradict(FAILED)
   await contradict(COMPLETED, FAILED)
@@ -181,4 +185,29 @@ test('the screen of open matters counts exceptions live, and links to their list
   await row.getByRole('link').click()
   await page.getByRole('heading', { name: 'Exceptions' }).waitFor()
   await page.waitForURL(/status=open/)
+})
+
+/** Opens the screen of open matters with changed replies. @returns the row of the exceptions */
+const openNow = async (change: (page: Page) => Promise<unknown>) => {
+  const page = await openScreen('now')
+  const row = rowsOf(page, 'Open matters').filter({ hasText: 'Exceptions' })
+  await row.waitFor()
+  await change(page)
+  await page.reload()
+  return { page, row }
+}
+
+test('a count of a list with more pages says so, and names no oldest', async () => {
+  await contradict(COMPLETED, FAILED)
+  const count = await countOpen()
+  const { page, row } = await openNow(async (opened) => {
+    for (const noun of ['exception', 'debit']) {
+      await changeList(opened, noun, { next_cursor: 'LATER' })
+    }
+  })
+  await row.getByText(`${count}+`, { exact: true }).waitFor()
+  await row.getByText(`of the newest ${count}: ${count} of the last hour`).waitFor()
+  expect(await row.getByRole('time').count()).toBe(0)
+  await page.getByRole('link', { name: `Exceptions ${count}+` }).waitFor()
+  await page.getByText(/^Debits before the newest \d+ are not counted\.$/).waitFor()
 })

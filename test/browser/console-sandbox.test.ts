@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { call, changeRows, fill, rowsOf, submit, useConsole } from './console.ts'
+import { call, changeList, fill, rowsOf, submit, useConsole } from './console.ts'
 
 /** The console's banks, customers, clock and scenarios, in Chromium. */
 
@@ -68,7 +68,7 @@ test('a provider gets a credential, which is shown once, revoked, and the newest
 
 test('a credential is expired after its time, which has its year', async () => {
   const page = await openScreen('providers')
-  await changeRows(page, 'credential', { expires_on: '2025-11-23T00:00:00.000Z' })
+  await changeList(page, 'credential', {}, { expires_on: '2025-11-23T00:00:00.000Z' })
   await page.goto(`${service.sandbox().address}/console#/provider/signed`)
   const row = rowsOf(page, 'Credentials').first()
   await row.getByText('23 Nov 2025 00:00:00', { exact: true }).waitFor()

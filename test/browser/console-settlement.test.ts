@@ -5,7 +5,7 @@ import { DAY_MS, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { call, changeReply, fill, rowsOf, submit, useConsole } from './console.ts'
+import { call, changeList, changeReply, fill, rowsOf, submit, useConsole } from './console.ts'
 
 /** The console's batches, payouts and ledger, in Chromium. */
 
@@ -171,6 +171,9 @@ test('the closing shows open points, payouts by day, and holidays that are added
   expect(await legibilityFindings(page)).toEqual([])
   await call(holiday, 'Remove')
   await page.getByText('No holidays').waitFor()
+  await changeList(page, 'settlement', { next_cursor: 'LATER' })
+  await page.reload()
+  await page.getByText(/^Batches before the newest \d+ are not counted\.$/).waitFor()
 })
 
 test('an unknown batch is refused', async () => {

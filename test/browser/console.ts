@@ -28,7 +28,7 @@ export const reloadWith = async (page: Page, settings: object): Promise<void> =>
 /** Changes the replies of a path to requests whose body has a text. */
 const changeReplies = (page: Page, path: string, text: string, change: (reply: Shown) => object) =>
   page.route(`**${path}`, async (route) => {
-    if (!(route.request().postData() ?? '').includes(text)) return route.continue()
+    if (!(route.request().postData() ?? '').includes(text)) return route.fallback()
     const response = await route.fetch()
     await route.fulfill({ response, json: change(await response.json()) })
   })
@@ -40,11 +40,12 @@ export const changeReply = (page: Page, path: string, members: object, text = ''
     data: { ...data, ...members },
   }))
 
-/** Changes members of each row of a list. */
-export const changeRows = (page: Page, noun: string, members: object) =>
+/** Changes members of the replies of a list, and of each row. */
+export const changeList = (page: Page, noun: string, members: object, ofRow: object = {}) =>
   changeReplies(page, '/console/operator', `"${noun}","verb":"list"`, ({ data, ...reply }) => ({
     ...reply,
-    data: data.map((row: object) => ({ ...row, ...members })),
+    ...members,
+    data: data.map((row: object) => ({ ...row, ...ofRow })),
   }))
 
 type Fields = Record<string, string>

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import type { NounName, ResultOf } from '../../../shared/operator/results.ts'
+import type { NounName } from '../../../shared/operator/results.ts'
 import type { FormField } from '../../server/backend.ts'
 import { formOf, labelOf } from '../catalogue-fields.ts'
-import { type CallOptions, call, mayUse } from '../client.ts'
+import { type CallOptions, type ListedRow, type ListPage, mayUse, readPage } from '../client.ts'
 import { linkTo, titleOf } from '../place.ts'
 import { place, setFilters } from '../route.ts'
 import { useLoaded } from '../use-operator.ts'
@@ -12,10 +12,6 @@ import { Data, Empty, type EmptyText, Panel, Screen } from './screen.tsx'
 import { Table, type ViewColumns } from './table.tsx'
 
 /** Lists of the catalogue: their filters are the options of `list`, and the address holds their values. */
-
-/** A row of the list of a noun. */
-type ListedRow<N extends NounName> =
-  ResultOf<N, 'list'> extends readonly (infer T extends object)[] ? T : never
 
 type ListRow<N extends NounName, T = ListedRow<N>> = {
   noun: N
@@ -36,8 +32,6 @@ type ListRow<N extends NounName, T = ListedRow<N>> = {
   draw?: (page: ListPage<NoInfer<T>>) => ComponentChildren
   actions?: () => ComponentChildren
 }
-
-export type ListPage<T> = { rows: readonly T[]; isFirst: boolean; next: string | undefined }
 
 /** How many rows a page has. */
 const LIMIT = { name: 'limit', label: 'Page of', choices: ['100', '500', '1000'], initial: '100' }
@@ -62,10 +56,7 @@ const useList = <N extends NounName>(list: ListRow<N>) => {
     ...options,
     ...chosen(...fields.map((field) => field.name)),
   }
-  const load = async (signal: AbortSignal): Promise<ListPage<ListedRow<N>>> => {
-    const { data: rows, next_cursor } = await call<ListedRow<N>[]>(noun, 'list', entered, signal)
-    return { rows, isFirst: !entered.cursor, next: next_cursor }
-  }
+  const load = (signal: AbortSignal) => readPage(noun, entered, signal)
   const page = useLoaded([noun, 'page', entered], mayUse(noun) ? load : undefined, { entities })
   const limit = own.length < fields.length ? [LIMIT] : []
   const controls = [...own.filter((field) => !isText(field)), ...limit]

@@ -1,7 +1,7 @@
 import type { NounName } from '../../../shared/operator/results.ts'
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
 import { isAboveZero, isBelowZero } from '../amounts.ts'
-import { type CallOptions, mayUse, operate } from '../client.ts'
+import { type CallOptions, mayUse, operate, readPage } from '../client.ts'
 import { moneyOf, refundPayer } from '../money.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 import { Data, Payment } from './screen.tsx'
@@ -26,21 +26,19 @@ const DebitPayment = ({ reference, isRefund }: { reference: string; isRefund: bo
   </Data>
 )
 
-const BATCHES_MAX = 1_000
-
 /** Reads a batch with the account of its provider, and whether batches below zero reduce its payout. */
 const readPayout = async (id: string) => {
   const batch = await operate('settlement', 'show', { batch: id })
   const owner = { provider: batch.provider }
-  const waiting = { ...owner, status: 'pending', limit: String(BATCHES_MAX) }
+  const waiting = { ...owner, status: 'pending', limit: '1000' }
   const [payee, others] = await Promise.all([
     mayUse('provider') ? operate('provider', 'show', owner) : undefined,
-    operate('settlement', 'list', waiting),
+    readPage('settlement', waiting),
   ])
   return {
     batch,
     payee,
-    isReduced: others.length === BATCHES_MAX || others.some(({ net }) => isBelowZero(net)),
+    isReduced: others.next !== undefined || others.rows.some(({ net }) => isBelowZero(net)),
   }
 }
 

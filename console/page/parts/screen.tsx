@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { withSeparators } from '../amounts.ts'
-import { isRefusal } from '../client.ts'
+import { isRefusal, type ListPage } from '../client.ts'
 import { titleOf } from '../place.ts'
 import { linkBackTo, place } from '../route.ts'
 import type { Loaded } from '../use-operator.ts'
@@ -116,6 +116,14 @@ export const Loading = () => (
 export const TooLarge = ({ name, href }: { name: string; href: string }) => (
   <Empty of={[`The ${name} is too large for this page`, <a href={href}>Download it as JSON</a>]} />
 )
+
+/** Says that figures omit the rows of later pages. */
+export const Cut = ({ rows, of }: { rows: string; of: ListPage<unknown> }) =>
+  of.next && (
+    <p class="notice warn">
+      {rows} before the newest {of.rows.length} are not counted.
+    </p>
+  )
 
 type DataProps<T> = {
   of: Loaded<T>

@@ -2,11 +2,19 @@ import type { ChargeRequest } from '../../../shared/domain/debits/charge.ts'
 import type { chargeView } from '../../../shared/views/debit.ts'
 import type { DebitSummary } from '../../../shared/views/operator/debit.ts'
 import type { Field } from '../catalogue-fields.ts'
-import { type CallOptions, exchange, isSandbox, serviceNow, settings, tokenOf } from '../client.ts'
+import {
+  type CallOptions,
+  exchange,
+  isSandbox,
+  type ListPage,
+  serviceNow,
+  settings,
+  tokenOf,
+} from '../client.ts'
 import { countDebits } from '../debit-counts.ts'
 import { Action } from '../parts/action.tsx'
 import { serviceDay } from '../parts/field.tsx'
-import { type ListPage, listScreen, noMatchOf } from '../parts/list.tsx'
+import { listScreen, noMatchOf } from '../parts/list.tsx'
 import { type EmptyText, Panel } from '../parts/screen.tsx'
 import { named } from '../parts/table.tsx'
 import { dayText, Noted, Status, words } from '../parts/values.tsx'

@@ -6,10 +6,10 @@ import { matters } from '../matters.ts'
 import { countOutcomes, type Outcomes, outcomesOf } from '../outcomes.ts'
 import { Button } from '../parts/button.tsx'
 import { serviceDay } from '../parts/field.tsx'
-import { Data, Empty, Panel, Screen } from '../parts/screen.tsx'
+import { Cut, Data, Empty, Panel, Screen } from '../parts/screen.tsx'
 import { named, Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
 import { Link, Time, Verdict, words } from '../parts/values.tsx'
-import { useLoaded, useOperator } from '../use-operator.ts'
+import { useLoaded, usePage } from '../use-operator.ts'
 
 const outcomeColumns = (kind: 'bank' | 'provider'): ViewColumns<Outcomes> => ({
   [sentence(kind)]: ({ name }) => <Link to={kind} id={name} />,
@@ -28,8 +28,6 @@ const outcomeColumns = (kind: 'bank' | 'provider'): ViewColumns<Outcomes> => ({
 
 const minutes = (): number => settings.value?.outcome_minutes ?? 0
 
-const LISTED_MAX = 1_000
-
 const outcomeTables = (counts: OutcomeCounts) =>
   counts.bank.length === 0 ? (
     <Empty of={[`No debit has ended in the last ${minutes()} minutes`]} />
@@ -46,15 +44,13 @@ const outcomeTables = (counts: OutcomeCounts) =>
 
 /** Counts the debits of a sandbox, of which some began yesterday. */
 const SandboxOutcomes = () => {
-  const options = { from: serviceDay(-1), limit: String(LISTED_MAX) }
+  const options = { from: serviceDay(-1), limit: '1000' }
   return (
-    <Data of={useOperator('debit', 'list', options, { entities: ['debit'] })}>
-      {(loaded) => (
+    <Data of={usePage('debit', options, { entities: ['debit'] })}>
+      {(page) => (
         <>
-          {loaded.length === LISTED_MAX && (
-            <p class="notice warn">Debits before the newest {LISTED_MAX} are not counted.</p>
-          )}
-          {outcomeTables(countOutcomes(loaded, serviceNow() - minutes() * 60_000))}
+          <Cut rows="Debits" of={page} />
+          {outcomeTables(countOutcomes(page.rows, serviceNow() - minutes() * 60_000))}
         </>
       )}
     </Data>
@@ -99,7 +95,14 @@ export const NowScreen = () => (
       label="Open matters"
       columns={{
         Matter: ({ title, list }) => <a href={`#/${list}`}>{title}</a>,
-        Open: { number: ({ count }) => <Verdict isGood={count === 0}>{count}</Verdict> },
+        Open: {
+          number: ({ count, mark }) => (
+            <Verdict isGood={count === 0 && !mark}>
+              {count}
+              {mark}
+            </Verdict>
+          ),
+        },
         ...named('since', 'detail as Which'),
       }}
       of={matters.value}

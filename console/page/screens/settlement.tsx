@@ -7,12 +7,12 @@ import { isOverdue } from '../matters.ts'
 import { Call } from '../parts/call.tsx'
 import { chosen, chosenDay, serviceDay } from '../parts/field.tsx'
 import { listScreen } from '../parts/list.tsx'
-import { Data, Facts, Panel, Payment, Screen } from '../parts/screen.tsx'
+import { Cut, Data, Facts, Panel, Payment, Screen } from '../parts/screen.tsx'
 import { named, Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
 import { Code, dayText, Link, Mark, Noted, Status, Verdict } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
-import { useOperator } from '../use-operator.ts'
+import { useOperator, usePage } from '../use-operator.ts'
 
 /** The status of a batch with why it is not paid, or how it was completed. */
 export const statusOf = ({ sealed_at, status, net, made_good_by, failure }: BatchResult) => {
@@ -41,16 +41,15 @@ const columns: ViewColumns<BatchResult> = {
   Paid: { number: paidOf },
 }
 
-const BATCHES_MAX = 1_000
-const WAITING = { status: 'pending', limit: String(BATCHES_MAX) } as const
+const WAITING = { status: 'pending', limit: '1000' } as const
 
 /** The batches that a run pays, by the values of its form and whatever the screen shows. */
 const Due = ({ date = '', provider }: Partial<CallOptions>) => {
   const owner = { ...(provider && { provider }) }
   return (
-    <Data of={useOperator('settlement', 'list', { ...owner, ...WAITING })}>
-      {(loaded) => {
-        const { sum, providers } = dueBatches(loaded, { date, ...owner })
+    <Data of={usePage('settlement', { ...owner, ...WAITING })}>
+      {(page) => {
+        const { sum, providers } = dueBatches(page.rows, { date, ...owner })
         return (
           <>
             {providers.length > 0 ? (
@@ -58,9 +57,7 @@ const Due = ({ date = '', provider }: Partial<CallOptions>) => {
             ) : (
               <p class="muted">No batch waits for its payout.</p>
             )}
-            {loaded.length === BATCHES_MAX && (
-              <p class="notice warn">Batches before the newest {BATCHES_MAX} are not counted.</p>
-            )}
+            <Cut rows="Batches" of={page} />
           </>
         )
       }}
@@ -150,30 +147,39 @@ const Points = ({ result, open, banks }: DayResult) => (
   </>
 )
 
-const Payable = () => {
-  const batches = useOperator('settlement', 'list', WAITING, { entities: ['batch'] })
-  const payable = batches.data?.filter(isPayable)
-  const days = payable && [...Map.groupBy(payable, ({ payable_on }) => payable_on)]
-  const rows = days?.map(([day, due]) => {
-    return { day, count: due.length, net: sumOf(due.map(({ net }) => net)) }
-  })
-  return (
-    <TablePanel
-      title="Payouts by day"
-      actions={<a href={linkTo('settlement', '', { status: 'pending' })}>Pending batches</a>}
-      of={{ ...batches, data: rows?.sort((one, other) => one.day.localeCompare(other.day)) }}
-      columns={{
-        'Payable on': ({ day }) => (
-          <>
-            {dayText(day)} {isOverdue(day) && <Mark tone="bad">overdue</Mark>}
-          </>
-        ),
-        ...named('count as Batches', 'net as Net (GHS)'),
-      }}
-      empty={['No batch waits for its payout']}
-    />
-  )
-}
+/** The nets of batches by the day of their payout, the earliest first. */
+const payoutDays = (batches: readonly BatchResult[]) =>
+  [...Map.groupBy(batches.filter(isPayable), ({ payable_on }) => payable_on)]
+    .map(([day, due]) => ({ day, count: due.length, net: sumOf(due.map(({ net }) => net)) }))
+    .sort((one, other) => one.day.localeCompare(other.day))
+
+const Payable = () => (
+  <Panel
+    title="Payouts by day"
+    actions={<a href={linkTo('settlement', '', { status: 'pending' })}>Pending batches</a>}
+  >
+    <Data of={usePage('settlement', WAITING, { entities: ['batch'] })}>
+      {(page) => (
+        <>
+          <Cut rows="Batches" of={page} />
+          <Table
+            label="Payouts by day"
+            columns={{
+              'Payable on': ({ day }) => (
+                <>
+                  {dayText(day)} {isOverdue(day) && <Mark tone="bad">overdue</Mark>}
+                </>
+              ),
+              ...named('count as Batches', 'net as Net (GHS)'),
+            }}
+            rows={payoutDays(page.rows)}
+            empty={['No batch waits for its payout']}
+          />
+        </>
+      )}
+    </Data>
+  </Panel>
+)
 
 const Calendar = ({ year }: { year: string }) => {
   const calendar = useOperator('calendar', 'show', { year }, { entities: ['calendar'] })
