@@ -18,7 +18,7 @@ export const addPending = (request: ApprovalResult): void => {
 }
 
 /** Reads the requests at each place. The service records such a read, so a stage is not polled. */
-const usePending = (): void => {
+const usePending = (): Loaded<ListPage<ApprovalResult>> => {
   const { screen, id } = place.value
   const entities = settings.value?.is_live ? ['approval'] : []
   const options = { ...all, status: 'pending' }
@@ -29,6 +29,7 @@ const usePending = (): void => {
   useEffect(() => {
     if (read.data) pending.value = read.data
   }, [read.data])
+  return { ...read, data: mayUse('approval') ? pending.value : undefined }
 }
 
 /** Finds a request of the same call about the same object. */
@@ -55,11 +56,13 @@ export type Matter = {
   list: string
   /** How many of those that were read. */
   count: number
-  /** `+`: the list has more than were read. */
-  mark: '' | '+'
+  /** `+`: the list has more than were read; `?`: the last read failed. */
+  mark: '' | '+' | '?'
   /** When the oldest began. */
   since: string | null
   detail: string
+  error: Error | undefined
+  reload: () => void
 }
 
 export const matters = signal<readonly Matter[]>([])
@@ -70,33 +73,34 @@ type Open = { since: string | null; detail?: string }
 const matter = <T>(
   title: string,
   list: string,
-  { data }: Pick<Loaded<ListPage<T>>, 'data'>,
+  { data, error, reload }: Loaded<ListPage<T>>,
   openOf: (one: T) => Open | false,
 ): Matter[] => {
-  if (!data) return []
-  const { rows, next } = data
+  if (!data && !error) return []
+  const rows = data?.rows ?? []
   const open = rows.map(openOf).filter((one) => one !== false)
   const times = open.flatMap(({ since }) => since ?? []).sort()
   const which = open.flatMap(({ detail }) => detail ?? []).join(', ')
-  const parts = next ? [`of the newest ${rows.length}`] : []
+  const parts = data?.next ? [`of the newest ${rows.length}`] : []
   const detail = [...parts, which || agesText(times, serviceNow())].filter(Boolean).join(': ')
+  const mark = error ? '?' : data?.next ? '+' : ''
   // Lists begin with the newest.
-  const since = next ? null : (times[0] ?? null)
-  return [{ title, list, count: open.length, mark: next ? '+' : '', since, detail }]
+  const since = data?.next ? null : (times[0] ?? null)
+  return [{ title, list, count: open.length, mark, since, detail, error, reload }]
 }
 
 /**
  * Reads the lists: in a sandbox after each change, of a stage at the screen Now alone, because the service
  * records reads of customers' data.
  */
-const useLists = () => {
+const useLists = (requests: Loaded<ListPage<ApprovalResult>>) => {
   const isLive = settings.value?.is_live === true
   const isPaused = !isLive && place.value.screen !== 'now'
   const watch = (...entities: string[]) => ({ entities, isPaused })
   const exceptionWatch = isLive ? watch('exception') : watch()
   return {
     exceptions: usePage('exception', { ...all, status: 'open' }, exceptionWatch),
-    requests: { data: mayUse('approval') ? pending.value : undefined },
+    requests,
     banks: usePage('bank', {}, watch('bank', 'bank-health')),
     webhooks: usePage('webhook', {}, watch('webhook', 'webhook-health')),
     failed: usePage('settlement', { ...all, status: 'failed' }, watch('batch')),
@@ -143,13 +147,12 @@ const mattersOf = ({
 ]
 
 export const useMatters = (): void => {
-  usePending()
-  const lists = useLists()
+  const lists = useLists(usePending())
   useEffect(
     () => {
       matters.value = mattersOf(lists)
     },
-    Object.values(lists).map(({ data }) => data),
+    Object.values(lists).flatMap(({ data, error }) => [data, error]),
   )
 }
 

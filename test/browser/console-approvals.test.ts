@@ -3,7 +3,7 @@ import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { call, reloadWith, rowsOf, submit, useConsole } from './console.ts'
+import { call, failCalls, reloadWith, rowsOf, submit, useConsole } from './console.ts'
 
 /** The console's approvals, in Chromium. */
 
@@ -186,12 +186,7 @@ test('a changed account is granted with the account before it, which is not new 
   const names = { name: 'demo', 'settlement-name': 'Demo Payments Ltd' }
   await service.call('provider', 'update', { provider: 'demo', ...account, ...names }, 'local:ama')
   const page = await openScreen('approvals?status=pending')
-  let isDown = true
-  await page.route('**/console/operator', (route) =>
-    isDown && route.request().postData()?.includes('"provider","verb":"show"')
-      ? route.fulfill({ status: 502, json: { error: { message: 'is throttled' } } })
-      : route.continue(),
-  )
+  const restore = await failCalls(page, '"provider","verb":"show"')
   const row = rowsOf(page, 'Requests').filter({ hasText: 'provider update' })
   await row.getByText('name: demo', { exact: true }).waitFor()
   await row.getByRole('button', { name: 'Grant' }).click()
@@ -199,7 +194,7 @@ test('a changed account is granted with the account before it, which is not new 
   await dialog.getByRole('alert').getByText('Is throttled').waitFor()
   expect(await dialog.getByText('→').count()).toBe(0)
   expect(problems()).toEqual([expect.stringContaining('502')])
-  isDown = false
+  restore()
   await dialog.getByRole('button', { name: 'Try again' }).click()
   await dialog.getByText('1041009001 → 2050001112').waitFor()
   for (const text of ['GCB → ECO', 'Demo Payments → demo']) {

@@ -5,7 +5,7 @@ import { findExceptions, putException } from '../../shared/store/debits/exceptio
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { call, changeList, rowsOf, useConsole } from './console.ts'
+import { call, changeList, failCalls, rowsOf, useConsole } from './console.ts'
 
 /** The console's exceptions, reconciliation and operator changes, in Chromium. */
 
@@ -196,6 +196,23 @@ const openNow = async (change: (page: Page) => Promise<unknown>) => {
   await page.reload()
   return { page, row }
 }
+
+test('a list of open matters that cannot be read shows its failure until it is read', async () => {
+  let restore = () => {}
+  const { page, row } = await openNow(async (opened) => {
+    restore = await failCalls(opened, '"exception","verb":"list"')
+  })
+  await row.getByRole('alert').getByText('Is throttled').waitFor()
+  await row.getByRole('button', { name: 'Try again' }).waitFor()
+  await row.getByText('0?', { exact: true }).waitFor()
+  await page.getByRole('link', { name: 'Exceptions 0?' }).waitFor()
+  expect(await legibilityFindings(page)).toEqual([])
+  restore()
+  await contradict(COMPLETED, FAILED)
+  await row.getByText(String(await countOpen()), { exact: true }).waitFor()
+  expect(await row.getByRole('alert').count()).toBe(0)
+  for (const problem of await problemsAtEnd()) expect(problem).toContain('502')
+})
 
 test('a count of a list with more pages says so, and names no oldest', async () => {
   await contradict(COMPLETED, FAILED)

@@ -48,6 +48,19 @@ export const changeList = (page: Page, noun: string, members: object, ofRow: obj
     data: data.map((row: object) => ({ ...row, ...ofRow })),
   }))
 
+/** Makes the calls whose body has a text fail. @returns what ends that */
+export const failCalls = async (page: Page, text: string): Promise<() => void> => {
+  let isFailing = true
+  await page.route('**/console/operator', (route) =>
+    isFailing && route.request().postData()?.includes(text)
+      ? route.fulfill({ status: 502, json: { error: { message: 'is throttled' } } })
+      : route.fallback(),
+  )
+  return () => {
+    isFailing = false
+  }
+}
+
 type Fields = Record<string, string>
 
 /** Fills the fields of the open dialog by their labels; a choice gets its value or its label. */

@@ -6,7 +6,7 @@ import { matters } from '../matters.ts'
 import { countOutcomes, type Outcomes, outcomesOf } from '../outcomes.ts'
 import { Button } from '../parts/button.tsx'
 import { serviceDay } from '../parts/field.tsx'
-import { Cut, Data, Empty, Panel, Screen } from '../parts/screen.tsx'
+import { Cut, Data, Empty, Failure, Panel, Screen } from '../parts/screen.tsx'
 import { named, Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
 import { Link, Time, Verdict, words } from '../parts/values.tsx'
 import { useLoaded, usePage } from '../use-operator.ts'
@@ -103,7 +103,11 @@ export const NowScreen = () => (
             </Verdict>
           ),
         },
-        ...named('since', 'detail as Which'),
+        ...named('since'),
+        Which: {
+          wide: ({ detail, error, reload }) =>
+            error ? <Failure error={error} retry={reload} /> : detail,
+        },
       }}
       of={matters.value}
     />
