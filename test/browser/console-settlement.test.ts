@@ -5,7 +5,16 @@ import { DAY_MS, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { call, changeList, changeReply, fill, rowsOf, submit, useConsole } from './console.ts'
+import {
+  call,
+  changeList,
+  changeReply,
+  failCalls,
+  fill,
+  rowsOf,
+  submit,
+  useConsole,
+} from './console.ts'
 
 /** The console's batches, payouts and ledger, in Chromium. */
 
@@ -83,17 +92,23 @@ test('the screen shows the lines of a batch and downloads them as CSV', async ()
   expect(text).toMatch(/^type,reference,(?:.*\r\n){3}total,,,,,200\.00,3\.00,197\.00,GHS\r\n$/)
 })
 
-test('the screen shows why a payout failed; a retry asks for a confirmation', async () => {
+test('the screen shows why a payout failed, and the lines after the report; a retry asks for a confirmation', async () => {
   const { batch } = await play('payout-rejected')
-  const page = await openScreen(`batch/${batch.id}`)
+  const page = await openScreen('settlement')
+  const restore = await failCalls(page, '"settlement","verb":"report"', 422)
+  await page.goto(`${service.sandbox().address}/console#/batch/${batch.id}`)
   await page.getByText(batch.failure).waitFor()
+  await page.getByText('The batch is being built').waitFor()
   await page.getByRole('button', { name: 'Retry payout' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText(`${batch.net} GHS`).waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   expect((await service.call('settlement', 'show', { batch: batch.id })).status).toBe('failed')
+  restore()
   await call(page, 'Record payout', { 'Bank reference': 'PAID-1', Reason: 'Telephone' })
   await page.getByText('PAID-1', { exact: true }).waitFor()
+  await rowsOf(page, 'Lines').first().waitFor()
+  for (const problem of await problemsAtEnd()) expect(problem).toContain('422')
 })
 
 test.each([

@@ -49,11 +49,11 @@ export const changeList = (page: Page, noun: string, members: object, ofRow: obj
   }))
 
 /** Makes the calls whose body has a text fail. @returns what ends that */
-export const failCalls = async (page: Page, text: string): Promise<() => void> => {
+export const failCalls = async (page: Page, text: string, status = 502): Promise<() => void> => {
   let isFailing = true
   await page.route('**/console/operator', (route) =>
     isFailing && route.request().postData()?.includes(text)
-      ? route.fulfill({ status: 502, json: { error: { message: 'is throttled' } } })
+      ? route.fulfill({ status, json: { error: { message: 'is throttled' } } })
       : route.fallback(),
   )
   return () => {

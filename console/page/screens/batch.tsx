@@ -1,6 +1,6 @@
 import type { BatchResult } from '../../../shared/views/batch.ts'
 import { isAboveZero, sumOf, withSeparators } from '../amounts.ts'
-import { operate } from '../client.ts'
+import { isRefusal, operate } from '../client.ts'
 import { CsvButton } from '../parts/button.tsx'
 import { Call } from '../parts/call.tsx'
 import { accountText } from '../parts/money-terms.tsx'
@@ -33,11 +33,15 @@ const PayoutActions = ({ id, net, status, sealed_at }: BatchResult) => {
 }
 
 const Lines = ({ id, sealed_at }: BatchResult) => {
-  const report = useOperator('settlement', 'report', sealed_at ? { batch: id } : undefined)
+  // The link to a large report ends after 15 minutes.
+  const watch = { entities: ['batch'], pollMs: 60_000, isKept: false }
+  const report = useOperator('settlement', 'report', sealed_at ? { batch: id } : undefined, watch)
+  // The report of a sealed batch is refused until it is written.
+  const isUnbuilt = !sealed_at || isRefusal(report.error)
   const unbuilt = ['The batch is being built', 'Its lines appear when it is complete.'] as const
   return (
     <Panel title="Lines">
-      <Data of={report} none={!sealed_at && unbuilt}>
+      <Data of={report} none={isUnbuilt && unbuilt}>
         {(loaded) => {
           if ('url' in loaded) return <TooLarge name="report" href={loaded.url} />
           return (
