@@ -92,6 +92,17 @@ test('the screen shows the lines of a batch and downloads them as CSV', async ()
   expect(text).toMatch(/^type,reference,(?:.*\r\n){3}total,,,,,200\.00,3\.00,197\.00,GHS\r\n$/)
 })
 
+test('the offsets of a batch are looked for from its day backwards', async () => {
+  const [{ id, provider, date }] = await service.call('settlement', 'list')
+  const page = await openScreen('settlement')
+  const list = '"settlement","verb":"list","options":{"provider"'
+  const [request] = await Promise.all([
+    page.waitForRequest((sent) => sent.postData()?.includes(list) === true),
+    page.goto(`${service.sandbox().address}/console#/batch/${id}`),
+  ])
+  expect(request.postDataJSON().options).toMatchObject({ provider, to: date })
+})
+
 test('the screen shows why a payout failed, and the lines after the report; a retry asks for a confirmation', async () => {
   const { batch } = await play('payout-rejected')
   const page = await openScreen('settlement')

@@ -102,13 +102,19 @@ const payout: ViewColumns<PaidBatch> = {
   ...named('uuid'),
 }
 
+/** Selects the batches that a payout can offset, the newest first: those that were opened before its own. */
+const earlierThan = ({ provider, date, created_at }: BatchResult) => {
+  const opened = created_at.slice(0, 10)
+  return { provider, to: opened > date ? opened : date, limit: '100' }
+}
+
 export const BatchScreen = () => {
   const { id } = place.value
   const watch = { entities: ['batch'] }
   const batch = useOperator('settlement', 'show', { batch: id }, watch)
   const owner = batch.data && { provider: batch.data.provider }
-  const all = owner && { ...owner, limit: '100' }
-  const { data: siblings = [] } = useOperator('settlement', 'list', all, watch)
+  const earlier = batch.data && earlierThan(batch.data)
+  const { data: siblings = [] } = useOperator('settlement', 'list', earlier, watch)
   const account = accountText(useOperator('provider', 'show', owner).data)
   const offset = siblings.filter(({ made_good_by }) => made_good_by === id)
   const paid = batch.data && { ...batch.data, account, offset }
