@@ -1,5 +1,6 @@
 import { SaxesParser } from 'saxes'
 import type { StatementField } from '../domain/banks/statement-format.ts'
+import { readReference } from '../domain/ids.ts'
 import { MalformedFile } from './csv-file.ts'
 
 /** Statements in camt.053 (ISO 20022): the booked entries, or the transactions of a batch entry. */
@@ -41,7 +42,9 @@ const rowOf = (entry: Part, transaction: Part | undefined): CamtFields => {
   const named = endToEnd === 'NOTPROVIDED' ? '' : endToEnd
   const uuid = HEX_UUID.exec(named)?.slice(1).join('-') ?? ''
   const ofBank = transaction?.texts.reference || (transaction?.texts.entry ?? '')
-  const reference = ofBank || (uuid ? '' : named) || texts.reference || (texts.entry ?? '')
+  // A bank need not use the reference of its statement in its API; ours always names the movement.
+  const reference =
+    readReference(named) || ofBank || (uuid ? '' : named) || texts.reference || (texts.entry ?? '')
   const amount = texts.amount ?? ''
   const padded = /^[0-9]+(?:\.[0-9])?$/.test(amount) ? Number(amount).toFixed(2) : amount
   return {

@@ -224,6 +224,23 @@ test.each([UUID, UUID.toUpperCase(), UUID.replaceAll('-', '')])(
   },
 )
 
+test.each([
+  ['DCS-20261123-ABC123', 'debit', 'CRDT'],
+  ['STL-20261123-ABC123', 'payout', 'DBIT'],
+] as const)(
+  'an EndToEndId %s names its %s, also next to a reference of the bank that its API did not give',
+  async (reference, kind, side) => {
+    for (const own of ['<AcctSvcrRef>T-1</AcctSvcrRef>', '<TxId>T-1</TxId>']) {
+      const refs = transaction(`<EndToEndId>${reference}</EndToEndId>${own}`)
+      const { rows } = await read(camt(entry(side, details(refs))))
+      const comparison = newComparison('2026-11-23' as Day)
+      comparison.add(movement(kind, reference, { bank_reference: 'P-1' }))
+      for (const one of rows) comparison.addRow(one)
+      expect(comparison.end().matched.examples).toMatchObject([{ reference }])
+    }
+  },
+)
+
 test('a file of debits only misses no refund or payout', () => {
   const comparison = newComparison('2026-11-23' as Day)
   comparison.add(movement('refund', 'R-1'))
