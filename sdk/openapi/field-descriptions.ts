@@ -193,7 +193,8 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     account_number: "The customer's account at the bank, or null",
     amount: 'Whole amount of the debit in GHS with exactly two decimals',
     reason: 'Reason of the refund, at most 200 characters',
-    timestamp: 'Time of the order, equal in every repeat',
+    timestamp:
+      'Time of the order; a repeat after a restore can have other values of `reason` and `timestamp`',
   },
   Rejected: rejected,
   RejectedDebit: { ...rejected, code: 'Any other code is published as `unknown_error`' },

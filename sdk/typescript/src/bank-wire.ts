@@ -225,7 +225,7 @@ export type RefundOrder = {
      */
     reason: string;
     /**
-     * Time of the order, equal in every repeat
+     * Time of the order; a repeat after a restore can have other values of `reason` and `timestamp`
      * @format date-time
      */
     timestamp: string;
