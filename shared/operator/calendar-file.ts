@@ -37,8 +37,10 @@ export const readCalendar = async (year: string, file: FileParts): Promise<Calen
     else if (output.date in days) errors.push({ line, reason: `${output.date} is there twice` })
     else days[output.date] = output.name
   }
-  // An empty file must not remove the holidays of the year.
   if (!columns) refuse([{ line: 1, reason: `column ${COLUMNS.join(', ')} is missing` }])
   if (errors.length > 0) refuse(errors.slice(0, PRINTED_MAX), errors.length)
+  // Such a file must not remove the holidays of the year.
+  if (Object.keys(days).length === 0)
+    refuse([{ line: 1, reason: 'a row with a holiday is missing' }])
   return days
 }

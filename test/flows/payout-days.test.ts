@@ -77,6 +77,7 @@ test.each(['2026', '2027'])('the example calendar of %s is accepted', async (yea
 
 test.each([
   ['', '--file: line 1: column date, name is missing'],
+  ['date,name\n', '--file: line 1: a row with a holiday is missing'],
   ['date\n2026-01-01', '--file: line 1: column name is missing'],
   ['date,name\n2027-01-01,x', '--file: line 2: is not in 2026'],
   ['date,name\n2026-02-29,x', '--file: line 2: must be a day of the calendar'],
