@@ -33,7 +33,7 @@ export const approval = {
     },
     deny: {
       effect: 'settings',
-      summary: 'denies a request; the requester can also deny it',
+      summary: 'denies a request; a requester asks an approver to deny their own',
       options: o.options({ id, reason: v.optional(o.reason('reason')) }),
     },
   },
