@@ -1,10 +1,5 @@
 import type * as v from 'valibot'
-import {
-  checkBank,
-  connectionRecorder,
-  disconnect,
-  saveBank,
-} from '../../shared/banks/save-bank.ts'
+import { checkBank, connectionRecorder, saveBank } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/complete.ts'
 import { unlessRefused } from '../../shared/domain/refusal.ts'
@@ -32,6 +27,11 @@ const update = ({ bank: identifier, connector, ...options }: ConnectorSetOptions
   options,
 })
 
+const removal = ({ bank }: { bank: BankIdentifier }) => ({
+  ...update({ bank, connector: 'none' }),
+  forgetsConnector: true,
+})
+
 export const manageConnector = operatorHandler(noun, {
   set: {
     run: async (options, author, runtime) => {
@@ -46,9 +46,13 @@ export const manageConnector = operatorHandler(noun, {
   },
   show: async ({ bank }) => unlessRefused((await findBank(bank)) ?? noSuch('bank'), viewWithUrl),
   list: async () => Promise.all((await listBanks()).map(viewWithUrl)),
-  remove: async ({ bank: identifier }, author, runtime) => {
-    const bank = await disconnect(identifier, recorder(identifier, author), runtime)
-    return bank ? view(bank) : noSuch('bank')
+  remove: {
+    run: async (options, author, runtime) => {
+      const recordChange = recorder(options.bank, author)
+      const saved = await saveBank({ ...removal(options), recordChange }, runtime)
+      return unlessRefused(saved, ({ bank }) => view(bank))
+    },
+    check: (options) => checkBank(removal(options)),
   },
 })
 

@@ -26,6 +26,8 @@ type BankChange = {
   identifier: BankIdentifier
   change: (previous: Bank | undefined) => Bank | Refusal
   options: ConnectorOptions
+  /** Removes URL and secret. Otherwise they stay stored while the bank has another connector. */
+  forgetsConnector?: boolean
   recordChange?: RecordChange
 }
 
@@ -42,10 +44,10 @@ type RecordChange = (previous: ConnectedBank, next: ConnectedBank) => readonly W
 
 /**
  * Saves a bank and its connector settings in one transaction, so that no connector lacks its settings
- * (docs/api.md#bank-connectors). They stay stored while the bank has another connector.
+ * (docs/api.md#bank-connectors).
  */
 export const saveBank = async (
-  { identifier, change, options, recordChange = () => [] }: BankChange,
+  { identifier, change, options, forgetsConnector, recordChange = () => [] }: BankChange,
   runtime: Runtime,
 ): Promise<SavedBank | Refusal> => {
   // Generated once: a lost race repeats the change.
@@ -58,12 +60,14 @@ export const saveBank = async (
     async (stored) => {
       const changed = await applyChange(stored, { identifier, change, options }, newSecret)
       if (changed instanceof Refusal) return changed
-      previous = stored?.connector === 'http' ? changed.previous : undefined
+      previous = forgetsConnector || stored?.connector === 'http' ? changed.previous : undefined
       next = changed.next
-      settingsWrites =
-        next?.secret !== undefined && next !== changed.previous
-          ? [await connectorWrite(identifier, { ...next, secret: next.secret }, runtime)]
-          : []
+      settingsWrites = forgetsConnector ? [connectorRemoval(identifier)] : []
+      if (next?.secret !== undefined && next !== changed.previous) {
+        settingsWrites = [
+          await connectorWrite(identifier, { ...next, secret: next.secret }, runtime),
+        ]
+      }
       return changed.bank
     },
     (stored, saved) => [
@@ -99,24 +103,22 @@ const applyChange = async (
   const refusal = refusalOf(bank, options)
   if (refusal) return refusal
   const previous = await findConnectorSettings(identifier)
-  if (bank.connector !== 'http') return { bank, previous, next: undefined }
-  const next = resolveSettings(previous, options, newSecret)
+  const next = bank.connector === 'http' ? resolveSettings(previous, options, newSecret) : undefined
   if (next instanceof Refusal) return next
-  // A sandbox has only test banks, whose URLs may change at any time.
-  const isChecked =
-    stored && next.url !== previous?.url && !options['knows-uuids'] && !environment.sandboxBank
+  const isLeft = next ? next.url !== previous?.url : bank.connector !== stored?.connector
+  const isKnown = next && options['knows-uuids']
+  // A sandbox has only test banks, whose connectors may change at any time.
+  const isChecked = stored && isLeft && !isKnown && !environment.sandboxBank
   const reason = isChecked && (await reasonToStay(stored, previous))
-  return reason
-    ? new Refusal(1409, {
-        details: `${reason}, or --knows-uuids true if the new server of ${identifier} knows its uuids`,
-      })
-    : { bank, previous, next }
+  if (!reason) return { bank, previous, next }
+  const advice = `, or --knows-uuids true if the new server of ${identifier} knows its uuids`
+  return new Refusal(1409, { details: next ? reason + advice : reason })
 }
 
 /**
- * Returns why a bank must keep its URL now. A server that does not know a uuid replies 404 and gets the
- * request again, so the bank would debit or pay twice. Functions send to the URL in their caches while the
- * bank is live.
+ * Returns why a bank must keep its server now. One that does not know a uuid replies 404 and gets the
+ * request again, so the bank would debit or pay twice. Without a server, nothing asks the bank whether a
+ * customer has paid. Functions send to the URL in their caches while the bank is live.
  */
 const reasonToStay = async (
   { identifier, status }: Bank,
@@ -156,27 +158,6 @@ const resolveSettings = (
 }
 
 const connectorSecret = (random: Uint8Array) => `cs_${Buffer.from(random).toString('base64url')}`
-
-/** Removes the connector of a bank and its settings. @returns undefined for an unknown bank */
-export const disconnect = async (
-  identifier: BankIdentifier,
-  recordChange: RecordChange,
-  runtime: Runtime,
-): Promise<Bank | undefined> => {
-  let connector: ConnectorSettings | undefined
-  return changeBank(
-    identifier,
-    async (stored) => {
-      connector = await findConnectorSettings(identifier)
-      return stored && ({ ...stored, connector: 'none' } as const)
-    },
-    (stored, saved) => [
-      connectorRemoval(identifier),
-      ...recordChange({ bank: stored, connector }, { bank: saved, connector: undefined }),
-    ],
-    runtime,
-  )
-}
 
 /** Returns a recorder of the fields of a bank and its connector, without the secret itself. */
 export const connectionRecorder =

@@ -5,7 +5,10 @@ import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
 import { SILENT } from '../support/requests.ts'
 import { testInProcess, useService } from '../support/running-service.ts'
 
-/** A new URL of a bank, whose server may not know the uuids of the one before (docs/operations.md#a-bank-is-down). */
+/**
+ * A new URL of a bank, whose server may not know the uuids of the one before, and the removal of its connector
+ * (docs/operations.md#a-bank-is-down).
+ */
 
 const service = useService()
 const bank = useHttpBank(service)
@@ -20,7 +23,10 @@ const staysWith = async (reason: string) => {
     ['bank', 'update'],
   ] as const) {
     expect(await service.refusal(noun, verb, other())).toBe(`${reason}, ${advice}`)
+    const none = { bank: 'HTB', connector: 'none', 'knows-uuids': 'true' }
+    expect(await service.refusal(noun, verb, none)).toBe(reason)
   }
+  expect(await service.refusal('connector', 'remove', { bank: 'HTB' })).toBe(reason)
   const moved = await service.call('connector', 'set', { ...other(), 'knows-uuids': 'true' })
   expect(moved.connector_url).toBe(other()['connector-url'])
   // The secret of the same URL may change at any time.
@@ -28,14 +34,18 @@ const staysWith = async (reason: string) => {
   expect(await service.call('connector', 'set', same)).toMatchObject(moved)
   await service.call('connector', 'set', { ...own(), 'knows-uuids': 'true' })
 }
-/** Moves the bank to any server, and back. */
+/** Moves the bank to any server, and back, and removes its connector for a while. */
 const moves = async () => {
   expect(await service.call('connector', 'set', other())).toMatchObject({ bank: 'HTB' })
   await service.call('connector', 'set', own())
+  const removed = await service.call('connector', 'remove', { bank: 'HTB' })
+  expect(removed).toMatchObject({ connector: 'none' })
+  const secret = { 'connector-secret': bank.secret }
+  await service.call('connector', 'set', { ...own(), connector: 'http', ...secret })
 }
 
 testInProcess(
-  'the URL of a disabled bank changes once its debits, payouts and refunds have ended, or if the new server knows their uuids',
+  'the connector of a disabled bank changes or goes once its debits, payouts and refunds have ended; its URL also if the new server knows their uuids',
   async () => {
     const payee = await createPayee(service, 'moving', settlementAccount('7001007001', 'HTB'))
     const fields = { phone_number: SILENT, bank_identifier: 'HTB', amount: '100.00' }
