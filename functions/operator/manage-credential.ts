@@ -1,6 +1,7 @@
 import type * as v from 'valibot'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/complete.ts'
+import { callObject } from '../../shared/domain/operator/approval.ts'
 import type { ListedCredential } from '../../shared/domain/providers/credential.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
@@ -62,7 +63,11 @@ const idOf = ({ id, token = '' }: CredentialOptions): string =>
   id ?? credentials.credentialId(token)
 
 export const manageCredential = operatorHandler(credential, {
-  issue: { run: issue, check: newOwnerOf },
+  issue: {
+    run: issue,
+    check: async (options, author) =>
+      unlessRefused(await newOwnerOf(options, author), () => callObject(options)),
+  },
   list: async (options) => {
     const owner = await ownerOf(options)
     if (owner instanceof Refusal) return owner

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
-import type { CustomerAccount } from '../../shared/domain/banks/bank.ts'
+import type { BankIdentifier, CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import { parseJson } from '../../shared/domain/json.ts'
+import { callObject } from '../../shared/domain/operator/approval.ts'
 import type { BulkId } from '../../shared/domain/operator/bulk.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { accountRecorder } from '../../shared/operator/account-record.ts'
@@ -43,6 +44,9 @@ const downloaded = async (text: string, call: string): Promise<{ download: strin
 const scopeOf = async (bulk: BulkId | undefined, runtime: Runtime) =>
   bulk ? importScope(bulk, runtime) : invalid({ file: ['is uploaded by the operator command'] })
 
+const checkBankOf = async ({ bank }: { bank: BankIdentifier }) =>
+  (await findBank(bank)) ? callObject({ bank }) : noSuch('bank')
+
 export const manageCustomer = operatorHandler(customer, {
   link: {
     run: async ({ phone, bank, name, status, ...options }, author, runtime) => {
@@ -57,14 +61,14 @@ export const manageCustomer = operatorHandler(customer, {
       await putAccount(phone, bank, account, record, runtime)
       return view(phone, bank, account)
     },
-    check: async ({ bank }) => (await findBank(bank)) ?? noSuch('bank'),
+    check: checkBankOf,
   },
   import: {
     run: async ({ bank, bulk }, author, runtime) => {
       const scope = author.scope ?? (await scopeOf(bulk, runtime))
       return scope instanceof Refusal ? scope : runImport(scope, bank, author, runtime)
     },
-    check: async ({ bank }) => (await findBank(bank)) ?? noSuch('bank'),
+    check: checkBankOf,
     scope: ({ bulk }, _, runtime) => scopeOf(bulk, runtime),
   },
   upload: async ({ bank, bulk: known, n, rows, refused }, { id, at }) => {
@@ -86,8 +90,14 @@ export const manageCustomer = operatorHandler(customer, {
     const removed = await removeAccount(phone, bank, record, runtime)
     return removed ? { unlinked: true } : noSuch('account')
   },
-  erase: { run: eraseCustomer, check: refusalToErase },
-  'repeat-erasures': { run: repeatErasures, check: refusalToRepeat },
+  erase: {
+    run: eraseCustomer,
+    check: async (...call) => (await refusalToErase(...call)) ?? callObject({}),
+  },
+  'repeat-erasures': {
+    run: repeatErasures,
+    check: async (options, author) => (await refusalToRepeat(options, author)) ?? callObject({}),
+  },
   export: async (options, author, runtime) => {
     const document = await exportCustomer(options, author, runtime)
     const text = JSON.stringify(document)

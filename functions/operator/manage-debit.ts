@@ -2,15 +2,16 @@ import { cursorFor, listHash, positionIn } from '../../shared/api/pagination.ts'
 import { failureCode } from '../../shared/domain/banks/failure-code.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { isOpen } from '../../shared/domain/debits/lifecycle.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
+import { callObject } from '../../shared/domain/operator/approval.ts'
+import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { dayAfter, startOf } from '../../shared/domain/time.ts'
 import { logUnreadable } from '../../shared/log.ts'
 import { ListPage, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { debit as noun } from '../../shared/operator/nouns/debits.ts'
 import {
+  findOpenDebit,
+  findReversible,
   noSuchDebit,
-  refusalToRecord,
-  refusalToReverse,
   reverseDebit,
   transitionBy,
 } from '../../shared/operator/transitions.ts'
@@ -28,6 +29,9 @@ const WORK_MS = 780_000
 
 const shown = async (result: Debit | Refusal) =>
   result instanceof Refusal ? result : view(result, await findAttached(result))
+
+const objectOf = ({ facts: { amount, provider, bank } }: Debit) =>
+  callObject({ amount, provider, bank: bank.identifier })
 
 export const manageDebit = operatorHandler(noun, {
   show: async ({ reference }) => {
@@ -62,7 +66,7 @@ export const manageDebit = operatorHandler(noun, {
   },
   reverse: {
     run: async (options, author, runtime) => shown(await reverseDebit(options, author, runtime)),
-    check: refusalToReverse,
+    check: async (options) => unlessRefused(await findReversible(options), objectOf),
   },
   /** Records an outcome that the bank reported outside the API, like its report. */
   complete: {
@@ -72,7 +76,8 @@ export const manageDebit = operatorHandler(noun, {
       const request = { reference, to: 'completed', changes, record } as const
       return shown(await transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime))
     },
-    check: ({ reference }) => refusalToRecord(reference, 'completed'),
+    check: async ({ reference }) =>
+      unlessRefused(await findOpenDebit(reference, 'completed'), objectOf),
   },
   fail: {
     run: async ({ reference, 'bank-reference': bankReference, reason }, author, runtime) => {
@@ -81,7 +86,8 @@ export const manageDebit = operatorHandler(noun, {
       const request = { reference, to: 'failed', changes, record } as const
       return shown(await transitionBy({ ...request, isAllowedFrom: isOpen }, author, runtime))
     },
-    check: ({ reference }) => refusalToRecord(reference, 'failed'),
+    check: async ({ reference }) =>
+      unlessRefused(await findOpenDebit(reference, 'failed'), objectOf),
   },
   repair: async ({ provider, date, cursor }, author, runtime) => {
     if (!(await findProvider(provider))) return noSuch('provider')

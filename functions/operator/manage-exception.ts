@@ -16,6 +16,7 @@ import {
 import type { Reference } from '../../shared/domain/ids.ts'
 import { parseJson } from '../../shared/domain/json.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
+import { callObject } from '../../shared/domain/operator/approval.ts'
 import type { BulkId, BulkOutcome, BulkScope } from '../../shared/domain/operator/bulk.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import {
@@ -146,11 +147,15 @@ const refundOne = async (
 
 /** Rejects a kind that no refund belongs to, before an operator has to approve it. */
 const checkRefund = async (
-  { reference, file: _, kind, ...request }: RefundOptions,
+  { reference, file: _, kind, bank, ...request }: RefundOptions,
   author: Author,
 ) => {
   if (kind && rowOf(kind)?.refund === 'none') return invalid({ kind: ['allows no refund'] })
-  return reference ? planRefund({ reference, ...request }, author) : undefined
+  if (!reference) return callObject({ bank })
+  const plan = await planRefund({ reference, ...request }, author)
+  if (plan instanceof Refusal) return plan
+  const { amount, provider, bank: payer } = plan.requested ?? plan.next
+  return callObject({ amount, provider, bank: payer })
 }
 
 export const manageException = operatorHandler(noun, {
@@ -209,7 +214,8 @@ export const manageException = operatorHandler(noun, {
       const resolved = await resolveExceptions({ reference, kind, note }, author, runtime)
       return resolved instanceof Refusal ? resolved : viewAll(await listMatching(reference, kind))
     },
-    check: async ({ reference }) => (reference ? show(reference) : undefined),
+    // One debit needs no approval.
+    check: async ({ bank }) => callObject({ bank }),
     scope,
   },
   upload: async ({ bulk: known, n, rows }, { id, at }) => {

@@ -1,6 +1,7 @@
 import type * as v from 'valibot'
 import { formatAmount } from '../../shared/domain/money.ts'
-import { invalid, Refusal } from '../../shared/domain/refusal.ts'
+import { callObject } from '../../shared/domain/operator/approval.ts'
+import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import {
   type Funding,
   fundingAmount,
@@ -104,10 +105,18 @@ export const manageFunding = operatorHandler(funding, {
       const refusal = await checkRemittance(options, author)
       if (refusal) return refusal
       const recorded = await findFunding(options.bank, options.reference)
-      return recorded && !isSameFunding(recorded, options) ? otherFunding(recorded) : undefined
+      return recorded && !isSameFunding(recorded, options)
+        ? otherFunding(recorded)
+        : callObject(options)
     },
   },
-  correct: { run: correct, check: findRemittance },
+  correct: {
+    run: correct,
+    check: async (options) =>
+      unlessRefused(await findRemittance(options), ({ bank }) =>
+        callObject({ amount: options.amount, bank }),
+      ),
+  },
   list: async (options) => {
     if (options.bank && !(await findBank(options.bank))) return noSuch('bank')
     return pageOf('funding list', options, {

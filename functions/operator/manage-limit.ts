@@ -4,6 +4,7 @@ import { effectiveLimit } from '../../shared/api/rate-guard.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/complete.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
+import { callObject } from '../../shared/domain/operator/approval.ts'
 import {
   dailyLimitAfter,
   type Provider,
@@ -110,21 +111,27 @@ const show = async ({ provider: id, bank: identifier }: OwnerOptions, now: Date)
   return bank ? bankView(bank) : noSuch('bank')
 }
 
+const checkOwner = async (owner: OwnerOptions, { at }: Author) =>
+  unlessRefused(await show(owner, at), () => callObject(owner))
+
 export const manageLimit = operatorHandler(limit, {
   set: {
     run: async (options, author, runtime) => {
       if (options.provider) return setProvider(options.provider, options, author, runtime)
       return options.bank ? setBank(options.bank, options, author, runtime) : noSuch('bank')
     },
-    check: async (options, { at }) => show(options, at),
+    check: checkOwner,
   },
   show: async (owner, { at }) => show(owner, at),
   list: async () => [
     ...(await loadProviders()).map(providerView),
     ...(await listBanks()).map(bankView),
   ],
-  remove: ({ provider }, author, runtime) =>
-    setProvider(provider, { 'daily-limit': null }, author, runtime),
+  remove: {
+    run: ({ provider }, author, runtime) =>
+      setProvider(provider, { 'daily-limit': null }, author, runtime),
+    check: checkOwner,
+  },
 })
 
 export const handler = manageLimit(real)

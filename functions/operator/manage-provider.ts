@@ -1,7 +1,8 @@
 import type * as v from 'valibot'
 import { maskAccount } from '../../shared/domain/banks/bank.ts'
 import { type Complete, defined } from '../../shared/domain/complete.ts'
-import { DAILY_LIMIT } from '../../shared/domain/money.ts'
+import { DAILY_LIMIT, pesewas } from '../../shared/domain/money.ts'
+import { type CallObject, callObject } from '../../shared/domain/operator/approval.ts'
 import { secretField } from '../../shared/domain/operator/change.ts'
 import {
   dailyLimitAfter,
@@ -13,7 +14,7 @@ import {
   replaced,
 } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
-import { payoutOf } from '../../shared/domain/settlement/batch.ts'
+import { type Batch, payoutOf } from '../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import {
   type ApprovalCheck,
@@ -177,25 +178,41 @@ const newProvider = (options: NewProviderOptions): PaidProvider => ({
   payoutsHeldUntil: undefined,
 })
 
-/** Reports whether the suspension of a provider holds a payout that has not begun. */
-const hasHeldPayout = async ({ provider: id }: { provider: ProviderId }): Promise<boolean> => {
-  if ((await findProvider(id))?.status !== 'suspended') return false
+/** Returns the batches of a suspended provider whose payouts have not begun. */
+const heldPayouts = async (id: ProviderId): Promise<Batch[]> => {
+  if ((await findProvider(id))?.status !== 'suspended') return []
   const unpaid = (await listBatchTimes(id)).filter(({ completedAt }) => completedAt === null)
   const batches = await findBatches(unpaid.map((batch) => batch.id))
-  return batches.some((batch) => payoutOf(batch) === 'begins' && (batch.totals?.net ?? 1) > 0)
+  return batches.filter((batch) => payoutOf(batch) === 'begins' && (batch.totals?.net ?? 1) > 0)
+}
+
+/** Returns the account that a change sets, and the nets of the payouts that it releases. */
+const objectOf = async (next: PaidProvider, settings: ProviderOptions): Promise<CallObject> => {
+  const held = settings.status === 'active' ? await heldPayouts(next.id) : []
+  const sum = pesewas(held.reduce((total, { totals }) => total + (totals?.net ?? 0), 0))
+  const isPaid = held.length > 0 || settings['settlement-bank'] !== undefined
+  return callObject({
+    provider: next.id,
+    ...(held.length > 0 && { amount: sum }),
+    ...(isPaid && { account: next.settlementAccount }),
+  })
+}
+
+const check = async (options: ProviderOptions, runtime: Runtime, created?: PaidProvider) => {
+  const stored = await findPaidProvider(options.provider)
+  const next = await changeOf(options, runtime, created)(stored)
+  return next instanceof Refusal ? next : objectOf(next, options)
 }
 
 export const manageProvider = operatorHandler(noun, {
   create: {
     run: (options, author, runtime) =>
       save(options, author, runtime, { created: newProvider(options) }),
-    check: async (options, _author, runtime) =>
-      changeOf(options, runtime, newProvider(options))(await findPaidProvider(options.provider)),
+    check: (options, _author, runtime) => check(options, runtime, newProvider(options)),
   },
   update: {
     run: (options, author, runtime) => save(options, author, runtime),
-    check: async (options, _author, runtime) =>
-      changeOf(options, runtime)(await findPaidProvider(options.provider)),
+    check: (options, _author, runtime) => check(options, runtime),
   },
   show: async ({ provider: id }, { at }) =>
     unlessRefused((await findPaidProvider(id)) ?? noSuch('provider'), (provider) =>
@@ -211,7 +228,8 @@ export const manageProvider = operatorHandler(noun, {
   enable: {
     run: ({ provider }, author, runtime, checkApproval) =>
       save({ provider, status: 'active' }, author, runtime, { checkApproval }),
-    needsApproval: hasHeldPayout,
+    check: ({ provider }, _author, runtime) => check({ provider, status: 'active' }, runtime),
+    needsApproval: async ({ provider }) => (await heldPayouts(provider)).length > 0,
   },
   'rotate-request-secret': async (options, author, runtime) => {
     const { provider: id, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } = options

@@ -1,5 +1,6 @@
 import { defined } from '../../shared/domain/complete.ts'
 import { CURRENCY, formatAmount } from '../../shared/domain/money.ts'
+import { callObject } from '../../shared/domain/operator/approval.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Batch, isEarlyPayout } from '../../shared/domain/settlement/batch.ts'
 import { statementOf } from '../../shared/domain/settlement/monthly-statement.ts'
@@ -11,8 +12,13 @@ import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.t
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, real, timeLimit } from '../../shared/runtime.ts'
 import { completeBatch, findRecordable } from '../../shared/settlement/complete.ts'
-import { findFailedBatch, payBatch, paymentDeps, retryBatch } from '../../shared/settlement/pay.ts'
-import { payeeOf } from '../../shared/settlement/payee.ts'
+import {
+  findPayout,
+  findRetry,
+  payBatch,
+  paymentDeps,
+  retryBatch,
+} from '../../shared/settlement/pay.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
 import { statementCsv, statementPage } from '../../shared/settlement/report/monthly-statement.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'
@@ -44,6 +50,9 @@ const recordingOf = ({ id: target, provider }: Batch, author: Author) => ({
   target,
   provider,
 })
+
+const objectOf = ({ provider, paid, paidTo }: Batch) =>
+  callObject({ provider, amount: paid, account: paidTo })
 
 export const manageSettlement = operatorHandler(settlement, {
   run: async ({ date, provider, currency }, author, runtime) => {
@@ -104,10 +113,8 @@ export const manageSettlement = operatorHandler(settlement, {
       if (batch) await putChange(recordingOf(batch, author), { from_status: batch.status })
       return viewOf(await payBatch(id, paymentDeps(runtime), dayOption(options)))
     },
-    check: async ({ batch: id, ...options }, { at }) => {
-      const batch = await findBatch(id)
-      return batch ? payeeOf(batch, at, dayOption(options)) : new Refusal(5404)
-    },
+    check: async ({ batch, ...options }, { at }) =>
+      unlessRefused(await findPayout(batch, at, dayOption(options)), objectOf),
     /** A payout that has begun is only queried. */
     needsApproval: async ({ batch: id }, { at }) => {
       const batch = await findBatch(id)
@@ -126,7 +133,8 @@ export const manageSettlement = operatorHandler(settlement, {
         await completeBatch(batch, { bankReference, ...evidence }, recordChange, runtime),
       )
     },
-    check: ({ batch, ...paid }, { at }) => findRecordable(batch, paid, at),
+    check: async ({ batch, ...paid }, { at }) =>
+      unlessRefused(await findRecordable(batch, paid, at), ({ begun }) => objectOf(begun.batch)),
   },
   retry: {
     run: async ({ batch, ...options }, author, runtime) => {
@@ -134,7 +142,7 @@ export const manageSettlement = operatorHandler(settlement, {
         changeWrites(recordingOf(previous, author), {}, { from_status: previous.status })
       return viewOf(await retryBatch(batch, recordChange, paymentDeps(runtime), dayOption(options)))
     },
-    check: ({ batch }) => findFailedBatch(batch),
+    check: async ({ batch }, { at }) => unlessRefused(await findRetry(batch, at), objectOf),
   },
 })
 

@@ -1,8 +1,9 @@
 import type * as v from 'valibot'
 import { type Complete, defined } from '../../shared/domain/complete.ts'
+import { callObject } from '../../shared/domain/operator/approval.ts'
 import { secretField } from '../../shared/domain/operator/change.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { Refusal } from '../../shared/domain/refusal.ts'
+import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { subscribedAfter } from '../../shared/domain/webhooks/delivery.ts'
 import { renewed } from '../../shared/domain/webhooks/health.ts'
 import {
@@ -137,7 +138,8 @@ export const manageWebhook = operatorHandler(noun, {
       if (webhook instanceof Refusal) return webhook
       return webhookSecretView(webhook, webhook.secret === secret ? secret : null, runtime.now())
     },
-    check: ({ provider, url }) => checkedUrl(provider, { url }),
+    check: async ({ provider, url }) =>
+      unlessRefused(await checkedUrl(provider, { url }), () => callObject({ provider })),
     needsApproval: changesTarget,
   },
   enable: async ({ provider }, author) => {
@@ -151,16 +153,20 @@ export const manageWebhook = operatorHandler(noun, {
       noWebhook('the secret of this webhook cannot be opened')
     )
   },
-  'rotate-secret': async (options, author, runtime) => {
-    const { provider, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } = options
-    const rotation = { secret: newSecret(runtime), at: runtime.now(), graceSeconds }
-    const webhook = await changeWebhook(
-      provider,
-      (previous) => previous && rotated(previous, rotation),
-      changeRecord(provider, author, runtime),
-      runtime,
-    )
-    return webhook ? webhookSecretView(webhook, webhook.secret, runtime.now()) : noWebhook()
+  'rotate-secret': {
+    run: async (options, author, runtime) => {
+      const { provider, 'grace-seconds': graceSeconds = SECRET_OVERLAP_SECONDS.default } = options
+      const rotation = { secret: newSecret(runtime), at: runtime.now(), graceSeconds }
+      const webhook = await changeWebhook(
+        provider,
+        (previous) => previous && rotated(previous, rotation),
+        changeRecord(provider, author, runtime),
+        runtime,
+      )
+      return webhook ? webhookSecretView(webhook, webhook.secret, runtime.now()) : noWebhook()
+    },
+    check: async ({ provider }) =>
+      (await findWebhookSettings(provider)) ? callObject({ provider }) : noWebhook(),
   },
   show: async ({ provider }, { at }) => {
     const [webhook, health] = await Promise.all([findWebhook(provider), findHealth(provider)])

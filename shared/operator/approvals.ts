@@ -9,7 +9,12 @@ import type { Runtime } from '../runtime.ts'
 import * as store from '../store/operator/approvals.ts'
 import { changeWrites, type Recording } from '../store/operator/changes.ts'
 import { customerHasher } from '../store/operator/customer-hash.ts'
-import { type ApprovalResult, approvalView, scopeView } from '../views/operator/approval.ts'
+import {
+  type ApprovalResult,
+  approvalView,
+  objectView,
+  scopeView,
+} from '../views/operator/approval.ts'
 import { type Noun, type OperatorCall, personalOf, secretsOf, type Verb } from './verbs.ts'
 
 /** Calls that need an approval are requested, decided and run once (docs/api.md#approvals). */
@@ -46,10 +51,13 @@ const split = async (verb: Verb, options: OptionTexts, runtime: Runtime) => {
   return { options: { ...masked, ...hashed }, secrets, plain, customer: hashed.phone }
 }
 
+/** What a call acts on, of one object or of many. */
+type Requested = { object: domain.CallObject; scope: BulkScope | undefined }
+
 export const requestApproval = async (
   { name, verbs }: Noun,
   call: OperatorCall,
-  { scope, ...step }: ApprovalStep & { scope?: BulkScope | undefined },
+  { object, scope, ...step }: ApprovalStep & Requested,
   runtime: Runtime,
 ): Promise<Refusal | { approval: ApprovalResult }> => {
   const verb = verbs[call.verb]
@@ -64,6 +72,7 @@ export const requestApproval = async (
     verb: call.verb,
     target: options[first ?? ''] ?? '',
     options,
+    object,
     ...defined({ customer, scope }),
     ...(Object.keys(secrets).length > 0 && {
       secrets: await store.sealSecrets(id, secrets, runtime),
@@ -75,10 +84,27 @@ export const requestApproval = async (
   }
   const request = `${name} ${call.verb} ${approval.target}`
   const recording = recordingOf({ ...step, noun: 'approval', verb: 'request' }, approval)
-  const fields = { status: 'pending', request, scope: scope && scopeView(scope) }
+  const shown = { object: objectView(object), scope: scope && scopeView(scope) }
+  const fields = { status: 'pending', request, ...shown }
   const record = changeWrites(recording, {}, fields)
   await store.putApproval(approval, plain, record, runtime)
   return { approval: approvalView(domain.withPlain(approval, plain), step.at) }
+}
+
+/** Returns why a granted call may not run: it is refused now, or its request shows another object. */
+export const refusalOfObject = (
+  requested: domain.CallObject,
+  current: domain.CallObject | Refusal = {},
+): Refusal | undefined => {
+  if (current instanceof Refusal) return current
+  const [shown, now] = [requested, current].map((object) => Object.entries(objectView(object)))
+  const differing = (now ?? []).flatMap(([name, text], index) => {
+    const before = shown?.[index]?.[1]
+    return text === before ? [] : [`the ${name} is ${text ?? 'none'}, not ${before ?? 'none'}`]
+  })
+  return differing.length > 0
+    ? new Refusal(1409, { details: `${differing.join(', ')}: request it again` })
+    : undefined
 }
 
 /** Returns the views of requests; those that can still run have their personal options as typed. */
@@ -142,9 +168,10 @@ export const claimGranted = async (
     await store.finishApproval(approval, { doneAt: runtime.now() }, runtime)
     return domain.replyLost()
   }
-  const { verb, requestedBy, scope } = approval
+  const { verb, requestedBy, object, scope } = approval
   return {
     options,
+    object,
     authors: {
       approval: approval.id,
       by: requestedBy,

@@ -1,13 +1,13 @@
 import type { Context } from 'aws-lambda'
 import type * as v from 'valibot'
-import { type ApprovalId, UNKNOWN_OPERATOR } from '../domain/operator/approval.ts'
+import { type ApprovalId, type CallObject, UNKNOWN_OPERATOR } from '../domain/operator/approval.ts'
 import { type BulkScope, isProgress } from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { errorText, log } from '../log.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { UnreadableHashKey } from '../store/operator/customer-hash.ts'
 import { recordAccess } from './accesses.ts'
-import { claimGranted, requestApproval } from './approvals.ts'
+import { claimGranted, refusalOfObject, requestApproval } from './approvals.ts'
 import { callOf, type OperatorEvent, replyToCaller } from './caller.ts'
 import type { ResultOf } from './results.ts'
 import {
@@ -62,14 +62,14 @@ type RunAction<O, R> = (
   runtime: Runtime,
 ) => Promise<R | ListPage<R> | Verdict<R> | Refusal>
 
-/**
- * Runs a verb with its parsed options. `check` validates a call before it is stored for approval and
- * changes nothing; without it, the noun's `show` is the check.
- */
-type Action<O, R> = RunAction<O, R> | CheckedAction<O, R>
+/** Runs a verb with its parsed options. */
 type CheckedAction<O, R> = {
   run: RunAction<O, R>
-  check?: RunAction<O, unknown>
+  /**
+   * Validates a call before it is stored for approval, and again before it runs, and changes nothing.
+   * @returns what the request shows: a grant runs the call only while it is the same
+   */
+  check: (options: O, author: Author, runtime: Runtime) => Promise<CallObject | Refusal>
   /** Returns the objects of a call about many, before it is stored for approval. */
   scope?: (options: O, author: Author, runtime: Runtime) => Promise<BulkScope | undefined | Refusal>
 }
@@ -88,7 +88,9 @@ type StateAction<O, R> = Omit<CheckedAction<O, R>, 'run'> & {
 
 type ActionOf<V extends Verb, R> = V extends { approval: { if: string } }
   ? StateAction<v.InferOutput<V['options']>, R>
-  : Action<v.InferOutput<V['options']>, R>
+  : V extends { effect: 'money' }
+    ? CheckedAction<v.InferOutput<V['options']>, R>
+    : RunAction<v.InferOutput<V['options']>, R>
 
 type Actions<N extends Noun> = {
   [V in keyof N['verbs']]: ActionOf<N['verbs'][V], ResultOf<N['name'], V>>
@@ -108,7 +110,10 @@ const ACTOR = /^[\w:/@.+=,-]{1,300}$/
 type LambdaContext = Pick<Context, 'functionName' | 'awsRequestId'> &
   Partial<Pick<Context, 'getRemainingTimeInMillis'>>
 
-type AnyAction = Action<unknown, unknown> | StateAction<unknown, unknown>
+type AnyAction =
+  | RunAction<unknown, unknown>
+  | CheckedAction<unknown, unknown>
+  | StateAction<unknown, unknown>
 
 /** The call that is logged for an event without one. */
 const NO_CALL: OperatorCall = { verb: '', options: {} }
@@ -134,16 +139,19 @@ const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Run
     })
   }
 
-  const perform = async (call: OperatorCall, author: Author): Promise<unknown> => {
+  const perform = async (call: OperatorCall, author: Author, requested?: CallObject) => {
     const parsed = parseCall(noun, call)
     if (parsed instanceof Refusal) return parsed
+    const { run, check } = actionOf(call.verb)
+    const current = requested && (await check?.(parsed.options, author, runtime))
+    const refusal = requested && refusalOfObject(requested, current)
+    if (refusal) return refusal
     const checkApproval: ApprovalCheck = async () =>
       author.approval === undefined && (await isRequest(call, author))
         ? new Refusal(1409, {
             details: 'another operator made a change during this call: call again',
           })
         : undefined
-    const { run } = actionOf(call.verb)
     const result = await run?.(parsed.options, author, runtime, checkApproval)
     const verb = noun.verbs[call.verb]
     if (verb?.effect === 'reads' && verb.shows === 'customers' && !(result instanceof Refusal)) {
@@ -157,21 +165,21 @@ const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Run
   const request = async (call: OperatorCall, author: Author): Promise<unknown> => {
     const parsed = parseCall(noun, call)
     if (parsed instanceof Refusal) return parsed
-    const { run: show } = actionOf('show')
-    const check = actionOf(call.verb).check ?? show
-    const checked = await check?.(parsed.options, author, runtime, async () => undefined)
-    if (checked instanceof Refusal) return checked
-    const scope = await actionOf(call.verb).scope?.(parsed.options, author, runtime)
+    const { check, scope: scopeOf } = actionOf(call.verb)
+    const object = (await check?.(parsed.options, author, runtime)) ?? {}
+    if (object instanceof Refusal) return object
+    const scope = await scopeOf?.(parsed.options, author, runtime)
     if (scope instanceof Refusal) return scope
-    return requestApproval(noun, call, { ...author, scope }, runtime)
+    return requestApproval(noun, call, { ...author, object, scope }, runtime)
   }
 
   const runGranted = async (approval: string, author: Author, until: Date): Promise<unknown> => {
     const granted = await claimGranted(noun.name, approval, author, until, runtime)
     if (granted instanceof Refusal) return granted
-    const { options, authors, finish, release } = granted
+    const { options, object, authors, finish, release } = granted
+    const call = { verb: authors.verb, options }
     try {
-      const result = await perform({ verb: authors.verb, options }, { ...author, ...authors })
+      const result = await perform(call, { ...author, ...authors }, object)
       // A repeated grant continues the call.
       if (isProgress(result)) await release()
       else await finish(runtime.now(), result instanceof Refusal ? explain(result) : undefined)

@@ -26,14 +26,14 @@ export const noSuchDebit = () => new Refusal(3404, { details: 'no such debit' })
 const notPossible = ({ status }: Debit, to: Status) =>
   new Refusal(3001, { details: `cannot transition from ${status} to ${to}` })
 
-/** Returns why an operator cannot record the outcome of a debit. */
-export const refusalToRecord = async (
+/** Returns a debit whose outcome an operator can record. */
+export const findOpenDebit = async (
   reference: Reference,
   to: 'completed' | 'failed',
-): Promise<Refusal | undefined> => {
+): Promise<Debit | Refusal> => {
   const debit = await findDebit(reference)
   if (!debit) return noSuchDebit()
-  return isOpen(debit.status) ? undefined : notPossible(debit, to)
+  return isOpen(debit.status) ? debit : notPossible(debit, to)
 }
 
 type TransitionRequest = {
@@ -83,14 +83,15 @@ type Reversal = {
   refund?: 'none' | undefined
 }
 
-export const refusalToReverse = async ({
+/** Returns a debit that an operator can reverse, or that is reversed. */
+export const findReversible = async ({
   reference,
   refund,
-}: Pick<Reversal, 'reference' | 'refund'>): Promise<Refusal | undefined> => {
+}: Pick<Reversal, 'reference' | 'refund'>): Promise<Debit | Refusal> => {
   const [debit, exceptions] = await Promise.all([findDebit(reference), findExceptions(reference)])
   if (!debit) return noSuchDebit()
   if (checkTransition(debit.status, 'reversed') === 'refused') return notPossible(debit, 'reversed')
-  return !refund && exceptions.some(blocksRefund) ? contradicted() : undefined
+  return !refund && exceptions.some(blocksRefund) ? contradicted() : debit
 }
 
 /** Returns the write of a reversal's refund. A failover can leave a refund without its reversal. */
@@ -129,8 +130,8 @@ export const reverseDebit = async (
   runtime: Runtime,
   once?: Once,
 ): Promise<Debit | Refusal> => {
-  const refusal = await refusalToReverse(reversal)
-  if (refusal) return refusal
+  const reversible = await findReversible(reversal)
+  if (reversible instanceof Refusal) return reversible
   const { reference, reason, isReasonOfProvider, refund } = reversal
   await repairBeforeReversal(reference, runtime.now())
   const [debit, existing] = await Promise.all([findDebit(reference), findRefund(reference)])

@@ -10,6 +10,8 @@ import { refusalOn } from './payout-day.ts'
 
 export const notPayable = (details: string): Refusal => new Refusal(5001, { details })
 
+export const noAccount = (): Refusal => notPayable('the provider has no settlement account')
+
 const disabled = (provider: ProviderId): Refusal =>
   notPayable(`${provider} is disabled: its payouts are held until operator provider enable`)
 
@@ -21,7 +23,7 @@ export const findPayable = async (batch: Batch) => {
   const [settings, payee] = await Promise.all([findProvider(provider), findPayee(provider)])
   const { settlementAccount: account, payoutsHeldUntil: heldUntil } = payee
   if (settings?.status === 'suspended') return disabled(provider)
-  if (!account) return notPayable('the provider has no settlement account')
+  if (!account) return noAccount()
   const bank = await findBank(account.bank)
   if (!bank || bank.connector === 'none') {
     return notPayable(`no connector to the bank ${account.bank}`)

@@ -37,6 +37,8 @@ const [ama = '', kofi = '', esi = ''] = ['ama', 'kofi', 'esi'].map(
 )
 const HASH = expect.stringMatching(/^[\w-]{22}$/)
 const TIME = expect.stringMatching(/Z$/)
+const MONEY = expect.stringMatching(/^[1-9][0-9]*\.[0-9]{2}$/)
+const DIGITS = expect.stringMatching(/^\*{9}[0-9]{4}$/)
 const UPLOADED = { bulk: 'uploaded-by-this-test' }
 const SECOND = 'the requester cannot grant: a second operator is required'
 const UNNAMED = 'an approval needs an operator with a known name'
@@ -158,6 +160,39 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
   'webhook set': async () => ({ ...(await hooked('re-pointed')), url: hook('second') }),
   'webhook rotate-secret': () => hooked('rotated'),
 }
+const NONE = { amount: null, provider: null, bank: null, account: null }
+const ofDebit = { amount: '100.00', provider: 'demo', bank: 'GCB' }
+const payout = (provider: string) => ({ amount: MONEY, provider, bank: 'GCB', account: DIGITS })
+
+/** The object that the request of each verb shows: the members that are not null. */
+const objects: Record<string, object> = {
+  'bank create': { bank: 'NEW' },
+  'bank update': { bank: 'ADB' },
+  'connector set': { bank: 'SBG' },
+  'connector remove': { bank: 'SCB' },
+  'credential issue': { bank: 'ABSA' },
+  'customer link': { bank: 'GCB' },
+  'customer import': { bank: 'GCB' },
+  'customer erase': {},
+  'customer repeat-erasures': {},
+  'debit reverse': ofDebit,
+  'debit complete': ofDebit,
+  'debit fail': ofDebit,
+  'exception refund': ofDebit,
+  'exception resolve': {},
+  'funding record': { amount: '1.00', bank: 'GCB' },
+  'funding correct': { amount: '2.00', bank: 'GCB' },
+  'limit set': { provider: 'demo' },
+  'limit remove': { provider: 'fenced' },
+  'provider create': { provider: 'paid', bank: 'GCB', account: '*********8009' },
+  'provider enable': payout('other'),
+  'provider update': { provider: 'other', bank: 'GCB', account: '*********8002' },
+  'settlement complete': payout('other'),
+  'settlement process': payout('demo'),
+  'settlement retry': payout('demo'),
+  'webhook set': { provider: 're-pointed' },
+  'webhook rotate-secret': { provider: 'rotated' },
+}
 const readers: Record<string, { verb: string; options: (given: Options) => Options }> = {
   'credential issue': { verb: 'list', options: ({ bank = '' }) => ({ bank }) },
   'customer link': { verb: 'list', options: ({ phone = '' }) => ({ phone }) },
@@ -188,13 +223,14 @@ test.each(approvable)(
     const { approval } = await call(noun, verb, options, ama)
     const { id } = approval
     expect(approval).toMatchObject({ status: 'pending', noun, verb, target, requested_by: ama })
+    expect(approval.object).toEqual({ ...NONE, ...objects[words] })
     expect(Date.parse(approval.expires_at) - Date.parse(approval.requested_at)).toBe(DAY_MS)
     expect(await refusalToGrant(id, ama)).toBe(SECOND)
     expect(await state()).toEqual(previous)
     expect(await grant(id)).not.toHaveProperty('approval')
     expect(await state()).not.toEqual(previous)
     const decided = { status: 'granted', decided_by: kofi, done_at: TIME, refusal: null }
-    expect(await show(id)).toMatchObject(decided)
+    expect(await show(id)).toMatchObject({ ...decided, object: approval.object })
     const made = await changes()
     const change = made.find((one) => one.noun === noun && one.verb === verb)
     expect(change).toMatchObject({ by: ama, approved_by: kofi })
@@ -559,6 +595,22 @@ describe('a request', () => {
       expect(await call('connector', 'show', { bank })).toMatchObject({ connector: 'sandbox' })
     },
   )
+
+  test('a grant is refused when the call would release another amount than its request shows', async () => {
+    const charge = { phone_number: SILENT }
+    const { reference } = await service.chargeUntil('processing', charge, 'sk_sandbox_other')
+    const provider = await withHeldPayout()
+    const id = await request('provider', 'enable', provider)
+    const { amount } = (await show(id)).object
+    await grant(await request('debit', 'complete', { reference, ...evidence }))
+    await call('settlement', 'run', { date: nightAfter(0), ...provider })
+    const next = await request('provider', 'enable', provider)
+    const { amount: larger } = (await show(next)).object
+    const line = `the amount is ${larger}, not ${amount}: request it again`
+    expect(await refusalToGrant(id, kofi)).toBe(line)
+    expect(await show(id)).toMatchObject({ refusal: line, object: { amount } })
+    expect(await grant(next)).toMatchObject({ status: 'active' })
+  })
 
   test('a request is done with the reason when its call is refused, and needs the grant in its function', async () => {
     const create = () => request('bank', 'create', { bank: 'TWO', name: 'Two', connector: 'none' })

@@ -19,17 +19,21 @@ const changesOf = ({ noun, verb, options }: ApprovalResult) => {
   return Object.entries(options).filter(([name]) => name !== object)
 }
 
-/** The call with its options; one about many has counts, sum and digest, which the operators compare. */
+/** The call with its options and object; one about many has counts, sum and digest, which the operators compare. */
 const CallText = (approval: ApprovalResult) => {
-  const { noun, verb, target, scope } = approval
-  const { bulk: _, ...texts } = { ...Object.fromEntries(changesOf(approval)), ...scope }
+  const { noun, verb, target, object, scope } = approval
+  const { bulk: _, ...texts } = { ...Object.fromEntries(changesOf(approval)), ...object, ...scope }
   const call = (
     <p>
       {noun} {verb} {scope ? target : objectName(target)}
     </p>
   )
   return (
-    <Noted of={call}>{Object.entries(texts).map(([name, value]) => `${name}: ${value}`)}</Noted>
+    <Noted of={call}>
+      {Object.entries(texts)
+        .filter(([, value]) => value !== null)
+        .map(([name, value]) => `${name}: ${value}`)}
+    </Noted>
   )
 }
 
@@ -68,12 +72,13 @@ const Settings = ({ option, ...approval }: ApprovalResult & { option: string }) 
 
 /** The effect of the requested call on money, or the settings before and after it. */
 const Terms = (approval: ApprovalResult) => {
-  const { noun, verb, options, scope } = approval
+  const { noun, verb, options, object, scope } = approval
   const reads: NounName = noun === 'settlement' ? noun : 'debit'
   if (!scope && moneyOf(noun, verb, options) && mayUse(reads)) {
+    const amount = object?.amount
     return (
       <>
-        <MoneyTerms {...{ noun, verb, options }} />
+        <MoneyTerms {...{ noun, verb, options: { ...options, ...(amount && { amount }) } }} />
         <Others {...approval} />
       </>
     )

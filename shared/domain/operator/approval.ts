@@ -1,4 +1,8 @@
 import * as v from 'valibot'
+import { type BankIdentifier, maskAccount } from '../banks/bank.ts'
+import { defined } from '../complete.ts'
+import type { Pesewas } from '../money.ts'
+import type { ProviderId, SettlementAccount } from '../providers/provider.ts'
 import { Refusal } from '../refusal.ts'
 import { DAY_SECONDS, secondsAfter } from '../time.ts'
 import type { BulkScope } from './bulk.ts'
@@ -25,6 +29,31 @@ type ApprovalStatus = (typeof approvalStatuses)[number]
 /** The decision of an operator about a request. */
 export type ApprovalDecision = Exclude<ApprovalStatus, 'pending' | 'expired'>
 
+/** The money or the settings that a call is about, as the operator who approves it sees them. */
+export type CallObject = {
+  amount?: Pesewas
+  provider?: ProviderId
+  bank?: BankIdentifier
+  /** The last digits of a provider's account. A request outlives the erasure of a customer, so it has none of theirs. */
+  account?: string
+}
+
+type CallParts = {
+  amount?: Pesewas | null
+  provider?: ProviderId | undefined
+  bank?: BankIdentifier | undefined
+  /** The account that gets the money, with its bank. */
+  account?: SettlementAccount | null | undefined
+}
+
+export const callObject = ({ amount, provider, bank, account }: CallParts): CallObject =>
+  defined({
+    amount: amount ?? undefined,
+    provider,
+    bank: account?.bank ?? bank,
+    account: account ? maskAccount(account.accountNumber) : undefined,
+  })
+
 export type Approval = {
   id: ApprovalId
   noun: string
@@ -35,6 +64,8 @@ export type Approval = {
   options: Record<string, string>
   /** The keyed hash of the phone number of a customer whom the call concerns. */
   customer?: string
+  /** The call's object when it was requested. A request of an earlier release has none. */
+  object?: CallObject
   /** The objects of a call about many. */
   scope?: BulkScope
   /** The secrets by option, as sealed JSON. */

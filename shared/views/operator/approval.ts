@@ -1,10 +1,19 @@
 import type { Shows } from '../../domain/complete.ts'
-import { type Approval, statusAt } from '../../domain/operator/approval.ts'
+import { formatAmount } from '../../domain/money.ts'
+import { type Approval, type CallObject, statusAt } from '../../domain/operator/approval.ts'
 import type { BulkScope } from '../../domain/operator/bulk.ts'
 
 export type ApprovalResult = ReturnType<typeof approvalView>
 
 export const scopeView = ({ bulk, totals, digest }: BulkScope) => ({ ...totals, digest, bulk })
+
+export const objectView = (object: CallObject) =>
+  ({
+    amount: object.amount === undefined ? null : formatAmount(object.amount),
+    provider: object.provider ?? null,
+    bank: object.bank ?? null,
+    account: object.account ?? null,
+  }) satisfies Shows<CallObject>
 
 export const approvalView = (approval: Approval, at: Date) =>
   ({
@@ -14,6 +23,7 @@ export const approvalView = (approval: Approval, at: Date) =>
     verb: approval.verb,
     target: approval.target,
     options: approval.options,
+    object: approval.object ? objectView(approval.object) : null,
     scope: approval.scope ? scopeView(approval.scope) : null,
     requested_by: approval.requestedBy,
     requested_at: approval.requestedAt.toISOString(),
