@@ -30,8 +30,8 @@ const APPROVAL_DAYS = 2
 /** Returns what happened to a request: an item of its own would be written once. */
 const stepsOf = (approval: Approval): AuditRecord[] => {
   const { id, decision, requestedAt, decidedBy, decidedAt, reason, doneAt, refusal } = approval
-  const { noun, verb, target, options, customer, scope, requestedBy, expiresAt } = approval
-  const request = { noun, verb, target, options, customer, scope, expiresAt }
+  const { noun, verb, target, options, customer, object, scope, requestedBy, expiresAt } = approval
+  const request = { noun, verb, target, options, customer, object, scope, expiresAt }
   return [
     { id: `${id}#requested`, at: requestedAt, by: requestedBy, ...request },
     ...(decidedAt ? [{ id: `${id}#decided`, at: decidedAt, by: decidedBy, decision, reason }] : []),

@@ -228,6 +228,11 @@ test.each<[string, () => unknown, Partial<Record<Day, string>>]>([
     { [TODAY]: 'inserted: changes 2026-11-21T09:30:00.000Z#c-9' },
   ],
   [
+    'another object of a request',
+    () => assign(keys.approval(REQUEST), { object: { amount: 9 } }),
+    { [TODAY]: `altered: approvals ${REQUEST}#requested` },
+  ],
+  [
     'another decision of a request',
     () => assign(keys.approval(REQUEST), { decision: 'granted' }),
     { [TOMORROW]: `altered: approvals ${REQUEST}#decided` },
