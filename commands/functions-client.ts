@@ -30,6 +30,9 @@ export class InvocationFailure extends Error {}
 
 type SdkError = Error & { code?: string }
 
+export const connectionBroke = (name: string): string =>
+  `The connection to ${name} broke: the call may have run; check its effect before you repeat it`
+
 const explanations: Record<string, (name: string) => string> = {
   CredentialsProviderError: () =>
     'No AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
@@ -39,9 +42,9 @@ const explanations: Record<string, (name: string) => string> = {
   ResourceNotFoundException: (name) =>
     `Function ${name} does not exist: is this stage deployed in this region and account?`,
   TooManyRequestsException: (name) => `Function ${name} did not run: AWS limits calls; repeat it`,
-  // The SDK uses this name also for a broken connection.
-  TimeoutError: (name) =>
-    `The connection to ${name} broke: the call may have run; check its effect before you repeat it`,
+  // The SDK uses this name also for a connection that breaks before the reply.
+  TimeoutError: connectionBroke,
+  ECONNRESET: connectionBroke,
   ENOTFOUND: () => 'AWS cannot be reached: the host name does not resolve',
   ECONNREFUSED: () => 'AWS cannot be reached: the connection was refused',
 }
@@ -53,11 +56,13 @@ const explain = (error: SdkError, target: FunctionTarget, name: string): string 
   if ('port' in target && error.code === 'ECONNREFUSED') {
     return noSandbox(target.port)
   }
-  // Names of Lambda API errors end in Exception; other errors are unreadable replies.
-  if ('port' in target && !error.name.endsWith('Exception')) return notLambda(target)
   if (error.message === 'Region is missing') return 'No AWS region: set AWS_REGION'
   const explanation = explanations[error.name] ?? explanations[error.code ?? '']
-  return explanation?.(name) ?? `${error.name}: ${printable(error.message)}`
+  if (explanation) return explanation(name)
+  // Names of Lambda API errors end in Exception; other errors are unreadable replies.
+  return 'port' in target && !error.name.endsWith('Exception')
+    ? notLambda(target)
+    : `${error.name}: ${printable(error.message)}`
 }
 
 /** Returns the failure of a call, in one line. */

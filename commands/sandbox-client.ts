@@ -1,5 +1,5 @@
 import { parseJson } from '../shared/domain/json.ts'
-import { InvocationFailure, noSandbox, notSandbox } from './functions-client.ts'
+import { connectionBroke, InvocationFailure, noSandbox, notSandbox } from './functions-client.ts'
 import { fail } from './terminal/fail.ts'
 
 export type SandboxRequest = {
@@ -10,6 +10,11 @@ export type SandboxRequest = {
   body?: unknown
 }
 
+const explain = ({ name, code }: { name?: string; code?: string }, port: number): string => {
+  if (code === 'ECONNREFUSED') return noSandbox(port)
+  return name === 'HTTPParserError' ? notSandbox(port) : connectionBroke('the sandbox')
+}
+
 /**
  * Sends a request to the sandbox on this machine. The body of the reply is undefined if it is not JSON.
  * @throws InvocationFailure if no sandbox answers
@@ -18,18 +23,19 @@ export const requestSandbox = async (
   port: number,
   { method, path, token, body }: SandboxRequest,
 ): Promise<{ status: number; body: unknown }> => {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method,
-    headers: {
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  }).catch(({ cause }: Error & { cause?: { code?: string } }) => {
-    const isRefused = cause?.code === 'ECONNREFUSED'
-    throw new InvocationFailure(isRefused ? noSandbox(port) : notSandbox(port))
-  })
-  return { status: response.status, body: parseJson(await response.text()) }
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: parseJson(await response.text()) }
+  } catch (error) {
+    throw new InvocationFailure(explain((error as Error).cause ?? {}, port))
+  }
 }
 
 /** Returns the error of a reply in one line; undefined without one. */

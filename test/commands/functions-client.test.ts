@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { InvocationFailure } from '../../commands/functions-client.ts'
 import { callerOf, isAllowed, operate } from '../../commands/operator-client.ts'
+import { requestSandbox } from '../../commands/sandbox-client.ts'
 import { whileListening } from '../support/servers.ts'
 
 /** Each stage name has its own address of the function URL. */
@@ -23,8 +24,14 @@ const callAt = <T>(answer: RequestListener, call: (stage: string) => Promise<T>)
 
 const list = (stage: string) => operate({ stage }, 'debit', { verb: 'list', options: {} })
 
+const breakConnection: RequestListener = ({ socket }) => socket.destroy()
+const breakReply: RequestListener = ({ socket }, response) => {
+  response.writeHead(200, { 'content-length': 100 }).write('{', () => socket.destroy())
+}
+
 test.each<[string, RequestListener, RegExp]>([
-  ['the connection breaks', ({ socket }) => socket.destroy(), /the call may have run/],
+  ['the connection breaks', breakConnection, /the call may have run/],
+  ['the connection breaks during the reply', breakReply, /the call may have run/],
   ['the function fails', (_, response) => response.writeHead(502).end(), /function failed/],
   ['Lambda limits calls', (_, response) => response.writeHead(429).end('{}'), /did not run/],
 ])('a call is sent once if %s', async (_, answer, message) => {
@@ -33,6 +40,21 @@ test.each<[string, RequestListener, RegExp]>([
   expect(failure).toBeInstanceOf(InvocationFailure)
   expect(String(failure)).toMatch(message)
   expect(visit).toHaveBeenCalledTimes(1)
+})
+
+test.each<[string, RequestListener]>([
+  ['its reply', breakConnection],
+  ['the end of its reply', breakReply],
+])('a call to a sandbox that ends before %s may have run', async (_, answer) => {
+  const clock = { method: 'POST', path: '/sandbox/clock' }
+  const calls = {
+    'manage-debit': (port: number) => operate({ port }, 'debit', { verb: 'list', options: {} }),
+    'the sandbox': (port: number) => requestSandbox(port, clock),
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    const message = `The connection to ${name} broke: the call may have run`
+    await expect(whileListening<unknown>(createServer(answer), call)).rejects.toThrow(message)
+  }
 })
 
 test('a long call keeps its connection alive by TCP probes', async () => {
