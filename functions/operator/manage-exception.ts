@@ -17,7 +17,12 @@ import type { Reference } from '../../shared/domain/ids.ts'
 import { parseJson } from '../../shared/domain/json.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
 import { callObject } from '../../shared/domain/operator/approval.ts'
-import type { BulkId, BulkOutcome, BulkScope } from '../../shared/domain/operator/bulk.ts'
+import {
+  type BulkId,
+  type BulkOutcome,
+  type BulkScope,
+  bulkResult,
+} from '../../shared/domain/operator/bulk.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import {
   dayAfter,
@@ -50,6 +55,7 @@ import {
 } from '../../shared/operator/resolutions.ts'
 import { noSuchDebit } from '../../shared/operator/transitions.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
+import { findBank } from '../../shared/store/banks/banks.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { exceptionPages, findExceptions, listKeyOf } from '../../shared/store/debits/exceptions.ts'
 import { findRefund } from '../../shared/store/debits/refunds.ts'
@@ -89,9 +95,17 @@ const show = async (reference: Reference) => {
   return exceptions.length > 0 ? viewAll(exceptions) : noSuch('exception')
 }
 
+/** Nobody has to approve a selection of nothing; without approvals, the call has nothing to do. */
+class NothingOpen extends Refusal {
+  constructor() {
+    super(1404, { details: 'no such open exception in these days' })
+  }
+}
+
 /** Stores the references of the open exceptions that a call selects. */
 const select = async ({ kind, bank, from, to }: ResolveOptions | RefundOptions, author: Author) => {
-  if (!from || !to) return invalid({ file: ['is uploaded by the operator command'] })
+  if (!bank || !from || !to) return invalid({ file: ['is uploaded by the operator command'] })
+  if (!(await findBank(bank))) return noSuch('bank')
   const amounts = new Map<Reference, number>()
   const span = { from: startOf(from), before: startOf(dayAfter(to)) }
   for await (const page of exceptionPages('open', span)) {
@@ -99,9 +113,7 @@ const select = async ({ kind, bank, from, to }: ResolveOptions | RefundOptions, 
       if (one.kind === kind && one.bank === bank) amounts.set(one.reference, one.amount)
     }
   }
-  return amounts.size === 0
-    ? noSuch('open exception in these days')
-    : storeSelection(amounts, author)
+  return amounts.size === 0 ? new NothingOpen() : storeSelection(amounts, author)
 }
 
 /**
@@ -127,6 +139,7 @@ const run = async (
 ) => {
   const { bulk } = options
   const objects = author.scope ?? (await (bulk ? scopeOf(bulk) : scope(options, author)))
+  if (objects instanceof NothingOpen) return bulkResult(new Map())
   if (objects instanceof Refusal) return objects
   return objects ? runBulk(objects, perform, author, runtime) : noSuch('debit')
 }

@@ -142,6 +142,7 @@ const rows = {
     sends: ['submissions'],
   }),
   'manage-exception': merge(reversesDebits, requestsApprovals, worksInBulk, recordsAccesses, {
+    GetItem: ['BANKS'],
     'by-status': ['EXCEPTIONS#*'],
   }),
   'manage-change': merge(readsAuditedRecords, {

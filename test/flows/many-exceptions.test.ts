@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { manageException } from '../../functions/operator/manage-exception.ts'
 import { type BulkId, digestOf } from '../../shared/domain/operator/bulk.ts'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
@@ -108,6 +108,18 @@ describe('a refund of many debits', () => {
     }
     const filtered = { ...file, kind: 'late_completion' }
     expect(await refusal('exception', 'refund', filtered, ama)).toContain('--kind: belongs to')
+  })
+
+  testInProcess('a repeated call that needs no approval has nothing to do', async () => {
+    vi.stubEnv('APPROVALS', 'false')
+    await lateCompletions(1, 'ECO')
+    const days = { from: today(), to: today() }
+    const selection = { kind: 'late_completion', bank: 'ECO', ...days }
+    expect(await call('exception', 'refund', selection)).toMatchObject({ done: 1 })
+    const nothing = { done: 0, skipped: [], refused: [] }
+    expect(await call('exception', 'refund', selection)).toEqual(nothing)
+    const note = { note: 'Returned by the bank' }
+    expect(await call('exception', 'resolve', { ...selection, ...note })).toEqual(nothing)
   })
 
   test('a selection that also names an upload is a request for the selection', async () => {

@@ -104,6 +104,8 @@ const rows = rowsOf(`
   ${DATE}=2026-02-30  --date: must be a day of the calendar
   debit list from=2026-11-21 to=2199-12-31 provider=nobody  no such provider
   exception list to=2200-01-01  --to: must be in the years 2000 to 2199
+  exception refund kind=late_completion bank=XXX ${DAYS}  no such bank
+  exception resolve kind=late_completion bank=XXX ${DAYS} note=Returned  no such bank
   exception summary month=2200-01  --month: must be in the years 2000 to 2199
   day close date=0001-01-01  --date: must be in the years 2000 to 2199
   reconciliation run date=9899-12-31  --date: must be in the years 2000 to 2199
