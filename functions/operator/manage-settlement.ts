@@ -15,6 +15,7 @@ import { completeBatch, findRecordable } from '../../shared/settlement/complete.
 import {
   findPayout,
   findRetry,
+  operatorDeps,
   payBatch,
   paymentDeps,
   retryBatch,
@@ -111,7 +112,7 @@ export const manageSettlement = operatorHandler(settlement, {
       if (refusal) return refusal
       const batch = await findBatch(id)
       if (batch) await putChange(recordingOf(batch, author), { from_status: batch.status })
-      return viewOf(await payBatch(id, paymentDeps(runtime), dayOption(options)))
+      return viewOf(await payBatch(id, operatorDeps(runtime), dayOption(options)))
     },
     check: async ({ batch, ...options }, { at }) =>
       unlessRefused(await findPayout(batch, at, dayOption(options)), objectOf),
@@ -140,7 +141,9 @@ export const manageSettlement = operatorHandler(settlement, {
     run: async ({ batch, ...options }, author, runtime) => {
       const recordChange = (previous: Batch) =>
         changeWrites(recordingOf(previous, author), {}, { from_status: previous.status })
-      return viewOf(await retryBatch(batch, recordChange, paymentDeps(runtime), dayOption(options)))
+      return viewOf(
+        await retryBatch(batch, recordChange, operatorDeps(runtime), dayOption(options)),
+      )
     },
     check: async ({ batch }, { at }) => unlessRefused(await findRetry(batch, at), objectOf),
   },

@@ -1,4 +1,4 @@
-import type { PaymentConnector } from '../banks/connector.ts'
+import { ConnectorFault, type PaymentConnector } from '../banks/connector.ts'
 import { paymentConnectors } from '../banks/registry.ts'
 import { findMadeLater } from '../banks/rejected-payments.ts'
 import type { ConnectorName } from '../domain/banks/bank.ts'
@@ -16,7 +16,7 @@ import {
   rejectedPayouts,
   retryPayment,
 } from '../domain/settlement/payment.ts'
-import type { PayoutResult } from '../domain/settlement/payout.ts'
+import type { Payout, PayoutResult } from '../domain/settlement/payout.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import { environment, type Runtime } from '../runtime.ts'
@@ -42,6 +42,27 @@ export const paymentDeps = (runtime: Runtime): PaymentDeps => ({
   runtime,
   connectors: paymentConnectors(connectionConfig(runtime, TIMEOUT_SECONDS)),
 })
+
+/**
+ * For a call of an operator: a payout that has begun is underway if its bank gives no final reply, because the
+ * sweep queries it. Settings that an operator must correct (2001) stay a fault.
+ */
+export const operatorDeps = (runtime: Runtime): PaymentDeps => {
+  const { connectors } = paymentDeps(runtime)
+  const begun = ({ pay, ...connector }: PaymentDeps['connectors']['http']) => ({
+    ...connector,
+    pay: (payout: Payout) =>
+      pay(payout).catch((error: unknown): PayoutResult => {
+        if (!(error instanceof ConnectorFault) || error.code === 2001) throw error
+        log.warn('payout left to its job', { batch: payout.batch, error })
+        return { kind: 'underway' }
+      }),
+  })
+  return {
+    runtime,
+    connectors: { sandbox: begun(connectors.sandbox), http: begun(connectors.http) },
+  }
+}
 
 const held = ({ generation }: Restore): Refusal =>
   notPayable(`payouts are held since restore ${generation}: see operator restore release`)

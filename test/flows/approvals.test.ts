@@ -521,6 +521,23 @@ describe('a request', () => {
     await grant(await request('provider', 'enable', { provider: 'demo' }))
   })
 
+  test.each([
+    ['process', () => batch('demo')],
+    ['retry', rejected],
+  ])('a granted settlement %s whose bank gives no reply was made', async (verb, batchOf) => {
+    const built = await batchOf()
+    const id = await request('settlement', verb, { batch: built })
+    await call('bank', 'behave', { bank: 'GCB', as: 'down' })
+    onTestFinished(() => call('bank', 'behave', { bank: 'GCB', as: 'normal' }))
+    expect(await grant(id)).toMatchObject({ id: built, status: 'processing' })
+    expect(await show(id)).toMatchObject({ status: 'granted', done_at: TIME, refusal: null })
+    expect(await refusalToGrant(id, kofi)).toContain(MADE)
+    await call('bank', 'behave', { bank: 'GCB', as: 'normal' })
+    // The payout that has begun needs no approval.
+    const paid = await call('settlement', 'process', { batch: built }, ama)
+    expect(paid).toMatchObject({ status: 'completed' })
+  })
+
   test('a run of a future day pays no batch early', async () => {
     const id = await batch('demo')
     const { paid, unpaid } = await call('settlement', 'run', { date: nightAfter(1) }, ama)

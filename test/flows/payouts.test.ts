@@ -87,6 +87,29 @@ test('a payout that the bank rejects fails without an event, and its retry has a
   expect((await eventOf(payee, batch)).data.settlement.uuid).toBe(retried.uuid)
 })
 
+test.each([
+  ['an error of its server', { status: 500, body: '' }],
+  ['another document', { status: 200, body: '{}' }],
+])('a payout that its bank answers with %s is processing, and later paid once', async (...row) => {
+  const [, reply] = row
+  const { payee, batch } = await createBatch(`unknown-${reply.status}`)
+  bank.conducts.push(reply, 'reject', reply)
+  for (const verb of ['process', 'retry']) {
+    expect(await payee.batch(verb, batch.id)).toMatchObject({ status: 'processing' })
+    if (verb === 'process') await payee.batch(verb, batch.id)
+  }
+  const paid = await payee.batch('process', batch.id)
+  expect(paid).toMatchObject({ status: 'completed' })
+  expect(paymentsOf(paid)).toHaveLength(1)
+})
+
+test('a payout whose bank refuses the requests of the service is a fault', async () => {
+  const { payee, batch } = await createBatch('refused-there')
+  bank.conducts.push({ status: 401, body: '' })
+  await expect(payee.batch('process', batch.id)).rejects.toThrow('HTTP 401')
+  expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'completed' })
+})
+
 test.each([1, 2])(
   'a batch is not paid again, but recorded, if its bank has paid it despite rejection %i of two',
   async (n) => {
