@@ -148,9 +148,7 @@ export const claimGranted = async (
   if (!options) {
     const details = 'a secret of the request cannot be opened: request it again'
     // Else a request that can never run could neither be denied nor run, and would count as unreadable.
-    if (!approval.hasEffect) {
-      await store.finishApproval(approval, { doneAt: at, refusal: details }, runtime)
-    }
+    await store.finishApproval(approval, { doneAt: at, refusal: details }, runtime)
     return new Refusal(1409, { details })
   }
   const claim = { id: approval.id, claim: worker, at, until }
@@ -163,11 +161,6 @@ export const claimGranted = async (
   if (!isClaimed) {
     return new Refusal(1409, { details: 'the call is in progress or was already made' })
   }
-  // A worker that made the change may have failed after it.
-  if ((await store.findApproval(approval.id))?.hasEffect) {
-    await store.finishApproval(approval, { doneAt: runtime.now() }, runtime)
-    return domain.replyLost()
-  }
   const { verb, requestedBy, object, scope } = approval
   return {
     options,
@@ -179,10 +172,9 @@ export const claimGranted = async (
       verb,
       ...defined({ scope }),
     },
-    /** A worker whose clock is ahead may claim a call that is in progress, and is then refused. */
-    finish: async (doneAt: Date, refusal?: string) =>
-      (await store.finishApproval(approval, { doneAt, refusal }, runtime)) ||
-      (refusal !== undefined && store.finishApproval(approval, { doneAt }, runtime)),
+    /** Ends a call without an effect of its own. */
+    finish: (doneAt: Date, refusal?: string) =>
+      store.finishApproval(approval, { doneAt, refusal }, runtime),
     /** Ends the claim after a fault, so that the operator can repeat the grant at once. */
     release,
   }

@@ -5,7 +5,7 @@ import { listBelowZero } from '../store/settlement/batches.ts'
 
 /** What a payout that begins now must pay. */
 
-/** 100 writes per transaction, less the batch, the cash, the record of a change and the mark of its approval. */
+/** 100 writes per transaction, less the batch, the cash, the record of a change and the end of its request. */
 const OFFSETS_MAX = 96
 
 export const listOffsettable = async ({ provider, createdAt }: Batch): Promise<Batch[]> =>

@@ -62,6 +62,8 @@ const requestsTakeEffectOnce: Check = ({ operatorCalls, observations, changesBy 
     const request = requests.get(id)
     const isMany = request !== undefined && isAboutMany(request)
     if (effects.length > 1 && !isMany) report(id, `took effect ${effects.length} times`)
+    if (changes && item.refusal && !isMany) report(id, 'took effect, but is refused')
+    if (changes && !item.doneAt && !isMany) report(id, 'took effect, but has not ended')
     if (changes && item.decision !== 'granted') report(id, `is ${item.decision}, but ran`)
     if (changes && !request) report(id, 'took effect without a known request')
     const names = [request?.actor, item.decidedBy].map((name) => String(name).toLowerCase())
@@ -93,12 +95,11 @@ const repliesEndRequests: Check = ({ operatorCalls, changesBy, observations }, r
   }
 }
 
-/** The end of a request is written once. A worker that loses a race records no refusal of what another did. */
+/** The end of a request is written once. */
 const requestsEndOnce: Check = ({ observations }, report) => {
   for (const { before, after } of observations.changes) {
     if (after?.entity !== 'approval') continue
     if (before?.doneAt && before.doneAt !== after.doneAt) report(String(after.id), 'ended twice')
-    if (after.hasEffect && after.refusal) report(String(after.id), 'took effect, but is refused')
   }
 }
 

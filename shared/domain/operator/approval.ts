@@ -78,9 +78,7 @@ export type Approval = {
   decidedAt?: Date
   /** The reason of a denial. */
   reason?: string
-  /** The granted call has changed what it was granted for. A call about many has outcomes instead. */
-  hasEffect?: true
-  /** The time at which the granted call ended. */
+  /** The time at which the granted call took effect, or ended without one. */
   doneAt?: Date
   /** The reason why the granted call was refused. */
   refusal?: string
@@ -117,7 +115,7 @@ export const unnamed = (): Refusal =>
 
 export const noSuchApproval = (): Refusal => new Refusal(1404, { details: 'no such approval' })
 
-/** The call of a request whose worker failed after the change. */
+/** The call of a request that another worker has carried out. */
 export const replyLost = (): Refusal =>
   new Refusal(1409, { details: 'the call was already made: its reply was lost' })
 

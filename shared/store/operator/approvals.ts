@@ -158,27 +158,32 @@ export const releaseApproval = ({ id, claim }: CallClaim, runtime: Jitter): Prom
   return update(id, expression, runtime)
 }
 
+type CallEnd = { doneAt: Date; refusal?: string | undefined }
+
 /**
- * Records that the call was carried out, or why it was refused, and removes its plain options.
- * @returns false when the call has ended, or is refused although it was carried out
+ * Returns the writes that end a granted call once, and remove its plain options. The transaction of its
+ * effect contains them, so that the request shows the effect although its worker fails.
  */
-export const finishApproval = (
+export const endWrites = (
   approval: Pick<Approval, 'id' | 'customer'>,
-  { doneAt, refusal }: { doneAt: Date; refusal?: string | undefined },
-  runtime: Jitter,
-): Promise<boolean> => {
-  const expression = {
+  { doneAt, refusal }: CallEnd,
+): db.Write[] => {
+  const ended = db.updateWrite(keys.approval(approval.id), {
     UpdateExpression: `SET doneAt = :at${
       refusal === undefined ? '' : ', refusal = :refusal'
     } REMOVE claim, claimedUntil`,
-    ConditionExpression: `attribute_exists(pk) AND attribute_not_exists(doneAt)${
-      refusal === undefined ? '' : ' AND attribute_not_exists(hasEffect)'
-    }`,
+    ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(doneAt)',
     ExpressionAttributeValues: {
       ':at': doneAt.toISOString(),
       ...(refusal !== undefined && { ':refusal': refusal }),
     },
-  }
-  const finished = db.updateWrite(keys.approval(approval.id), expression)
-  return transact([finished, ...plainRemoval(approval)], runtime)
+  })
+  return [ended, ...plainRemoval(approval)]
 }
+
+/** Ends a granted call without an effect. Returns false when the call has ended. */
+export const finishApproval = (
+  approval: Pick<Approval, 'id' | 'customer'>,
+  end: CallEnd,
+  runtime: Jitter,
+): Promise<boolean> => transact(endWrites(approval, end), runtime)

@@ -1,9 +1,11 @@
+import { defined } from '../../domain/complete.ts'
 import type { ApprovalId } from '../../domain/operator/approval.ts'
 import { type Change, changedFields, type Fields } from '../../domain/operator/change.ts'
 import { type KeySpan, keysWithin } from '../key-span.ts'
 import { keys } from '../keys.ts'
 import { fromStored } from '../stored.ts'
 import * as db from '../table.ts'
+import { endWrites } from './approvals.ts'
 
 /**
  * The record of operators' changes (docs/api.md#changes). The items never expire. Roles deny updates
@@ -34,17 +36,9 @@ const itemOf = ({ id, at, customer, approval, ...change }: Recording & Pick<Chan
 }
 
 /**
- * Marks a granted request in the transaction of its change, so that it changes something once, before
- * its end.
+ * Returns the writes that record a change and end its granted request, for the transaction of the change;
+ * none if no field differs.
  */
-const effectWrite = (approval: ApprovalId): db.Write =>
-  db.updateWrite(keys.approval(approval), {
-    UpdateExpression: 'SET hasEffect = :true',
-    ConditionExpression: 'attribute_not_exists(hasEffect) AND attribute_not_exists(doneAt)',
-    ExpressionAttributeValues: { ':true': true },
-  })
-
-/** Returns the writes that record a change, for its transaction; none if no field differs. */
 export const changeWrites = (
   recording: Recording,
   previous: Fields | undefined,
@@ -52,9 +46,9 @@ export const changeWrites = (
 ): db.Write[] => {
   const changed = changedFields(previous, next)
   if (Object.keys(changed).length === 0) return []
-  const { approval } = recording
+  const { approval: id, customer, at } = recording
   const record = db.putWrite(itemOf({ ...recording, changed }), db.isNew)
-  return approval ? [record, effectWrite(approval)] : [record]
+  return [record, ...(id ? endWrites({ id, ...defined({ customer }) }, { doneAt: at }) : [])]
 }
 
 export const changeRecorder =

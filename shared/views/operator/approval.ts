@@ -33,4 +33,4 @@ export const approvalView = (approval: Approval, at: Date) =>
     reason: approval.reason ?? null,
     done_at: approval.doneAt?.toISOString() ?? null,
     refusal: approval.refusal ?? null,
-  }) satisfies Shows<Approval, 'secrets' | 'decision' | 'customer' | 'hasEffect'>
+  }) satisfies Shows<Approval, 'secrets' | 'decision' | 'customer'>

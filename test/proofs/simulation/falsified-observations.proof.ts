@@ -300,11 +300,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '54 the cash is not what payouts leave': (run) => {
     itemOf(run, { entity: 'funds' }).cash += 1
   },
-  '55 a granted request takes effect twice': (run) => {
-    run.items.push({ pk: 'A', sk: 'A', entity: 'approval', id: 'A', decision: 'granted' })
-    const reversals = run.calls.filter(({ sent }: Any) => sent?.verb === 'reverse')
-    for (const { sent } of reversals) sent.approval = 'A'
-  },
+  '55 a granted request takes effect twice': (run) => grantReversals(run, { doneAt: 'T' }),
+  '55 a request that took effect is refused': (run) =>
+    grantReversals(run, { doneAt: 'T', refusal: 'Lost' }),
+  '55 a request that took effect has not ended': (run) => grantReversals(run, {}),
   '55 a call about many changes a debit twice': (run) => decideMany(run, 1, 2),
   '55 a call about many changes another debit': (run) =>
     Object.assign(decideMany(run, 1), { rows: '[]' }),
@@ -580,10 +579,6 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     append(run, item, { doneAt: '2026-11-20T12:00:00.000Z' })
     append(run, item, { doneAt: '2026-11-20T12:00:01.000Z' })
   },
-  '55 a request that took effect is refused': (run) => {
-    const item = { pk: 'APPROVALS', sk: 'A', entity: 'approval', id: 'A' }
-    append(run, item, { hasEffect: true, refusal: 'Lost' })
-  },
   '56 an exception is closed twice': (run) => {
     const item = itemOf(run, { entity: 'exception', kind: 'contradiction' })
     append(run, item, { resolvedAt: '2026-11-20T12:00:00.000Z' })
@@ -716,6 +711,12 @@ function decideMany(run: Run, ...invocations: number[]): { rows: string } {
 }
 
 /** Adds a call of an operator before all others. */
+function grantReversals(run: Run, end: object): void {
+  run.items.push({ pk: 'A', sk: 'A', entity: 'approval', id: 'A', decision: 'granted', ...end })
+  const reversals = run.calls.filter(({ sent }: Any) => sent?.verb === 'reverse')
+  for (const { sent } of reversals) sent.approval = 'A'
+}
+
 function operate(run: Run, noun: string, verb: string, options: object, result = {}): void {
   const reply = { at: 1, status: 200, headers: {}, body: { result } }
   const call = { at: 0, path: {}, sent: { verb, options }, reply, received: true, invocation: 0 }
@@ -741,6 +742,7 @@ const messages: Record<string, string> = {
   '55 a granted call leaves its request open': 'ran, but can run again',
   '55 a request ends twice': 'ended twice',
   '55 a request that took effect is refused': 'took effect, but is refused',
+  '55 a request that took effect has not ended': 'took effect, but has not ended',
   '49 a bank gets a page after the last one': 'continues after its last page',
   '55 a debit of a call about many has no outcome':
     'is changed without an outcome in the same transaction',
