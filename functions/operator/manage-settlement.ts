@@ -55,6 +55,9 @@ const recordingOf = ({ id: target, provider }: Batch, author: Author) => ({
 const objectOf = ({ provider, paid, paidTo }: Batch) =>
   callObject({ provider, amount: paid, account: paidTo })
 
+const payoutRecorder = (author: Author) => (batch: Batch) =>
+  changeWrites(recordingOf(batch, author), {}, { from_status: batch.status })
+
 export const manageSettlement = operatorHandler(settlement, {
   run: async ({ date, provider, currency }, author, runtime) => {
     if (currency !== CURRENCY) return new Refusal(5003)
@@ -106,13 +109,11 @@ export const manageSettlement = operatorHandler(settlement, {
       : monthlyStatementView(statement)
   },
   process: {
-    /** Records first that an operator starts the payout. */
     run: async ({ batch: id, ...options }, author, runtime, checkApproval) => {
       const refusal = await checkApproval()
       if (refusal) return refusal
-      const batch = await findBatch(id)
-      if (batch) await putChange(recordingOf(batch, author), { from_status: batch.status })
-      return viewOf(await payBatch(id, operatorDeps(runtime), dayOption(options)))
+      const pay = { ...dayOption(options), recordChange: payoutRecorder(author) }
+      return viewOf(await payBatch(id, operatorDeps(runtime), pay))
     },
     check: async ({ batch, ...options }, { at }) =>
       unlessRefused(await findPayout(batch, at, dayOption(options)), objectOf),
@@ -139,8 +140,7 @@ export const manageSettlement = operatorHandler(settlement, {
   },
   retry: {
     run: async ({ batch, ...options }, author, runtime) => {
-      const recordChange = (previous: Batch) =>
-        changeWrites(recordingOf(previous, author), {}, { from_status: previous.status })
+      const recordChange = payoutRecorder(author)
       return viewOf(
         await retryBatch(batch, recordChange, operatorDeps(runtime), dayOption(options)),
       )

@@ -67,6 +67,11 @@ export const operatorDeps = (runtime: Runtime): PaymentDeps => {
 const held = ({ generation }: Restore): Refusal =>
   notPayable(`payouts are held since restore ${generation}: see operator restore release`)
 
+type PayRequest = PayoutOptions & {
+  /** Returns the writes that record an operator's call: with the start of the payout, or before its query. */
+  recordChange?: (batch: Batch) => Write[]
+}
+
 /**
  * Pays a batch by one payout to the bank of the provider's account (docs/api.md#payouts). The payout
  * is stored before it is sent. After an unknown result, the bank is queried with the same uuid.
@@ -77,7 +82,7 @@ const held = ({ generation }: Restore): Refusal =>
 export const payBatch = async (
   id: BatchId,
   deps: PaymentDeps,
-  options: PayoutOptions = {},
+  options: PayRequest = {},
 ): Promise<Batch | Refusal> => {
   const [batch, restore] = await Promise.all([batches.findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
@@ -88,25 +93,33 @@ export const payBatch = async (
   }
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const generation = restore?.generation
-  return payout === 'begins'
-    ? ((await begin(batch, { ...deps, generation }, options)) ?? payBatch(id, deps, options))
-    : instructBank(batch, { repeated: true }, { ...deps, generation })
+  const alongside = options.recordChange?.(batch) ?? []
+  if (payout === 'begins') {
+    const write = { previous: batch, alongside }
+    const begun = await begin(batch, { ...deps, generation }, options, write)
+    return begun ?? payBatch(id, deps, options)
+  }
+  if (alongside.length > 0) {
+    const { kind } = await batches.replaceBatches([], { alongside }, deps.runtime)
+    if (kind === 'recorded') return replyLost()
+  }
+  return instructBank(batch, { repeated: true }, { ...deps, generation })
 }
 
 /** With the table's generation at the payout. Undefined: 1. */
 type PayoutDeps = PaymentDeps & { generation: number | undefined }
 
-type Retry = { previous: Batch; alongside: readonly Write[] }
+type PayoutWrite = { previous: Batch; alongside: readonly Write[] }
 
 /**
- * @param retry the failed batch that the payout repeats, and the record of the operator's change
+ * @param write the batch as it is stored, and the record of the operator's change
  * @returns undefined when another write was first
  */
 const begin = async (
   batch: Batch,
   deps: PayoutDeps,
   options: PayoutOptions,
-  { previous, alongside }: Retry = { previous: batch, alongside: [] },
+  { previous, alongside }: PayoutWrite,
 ) => {
   const { runtime, generation } = deps
   const account = await payeeOf(batch, runtime.now(), options)

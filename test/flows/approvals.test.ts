@@ -699,27 +699,44 @@ describe('a grant', () => {
     expect(numberOf(done)).toBe('1041008006')
   })
 
-  testInProcess.each(['exception refund', 'credential issue', 'settlement retry'])(
-    'the call `%s` is not made again when the worker fails after it',
-    async (title) => {
-      const [noun = '', verb = ''] = title.split(' ')
-      const options = (await optionsOf[title]?.()) ?? {}
-      const id = await request(noun, verb, options)
-      const { send } = table
-      const spy = vi
-        .spyOn(table, 'send')
-        .mockImplementation(((command: never) =>
-          endsCall(command) && !hasEffect(command)
-            ? Promise.reject(new Error('lost'))
-            : Reflect.apply(send, table, [command])) as never)
-      await expect(grant(id)).rejects.toThrow(`manage-${noun}`)
-      spy.mockRestore()
-      expect(await showLater(id)).toMatchObject({ status: 'granted', done_at: TIME, refusal: null })
-      const before = await call('change', 'list', { limit: '1000' })
-      expect(await refusalToGrant(id, kofi)).toContain(MADE)
-      expect(await call('change', 'list', { limit: '1000' })).toEqual(before)
-    },
-  )
+  testInProcess.each([
+    'exception refund',
+    'credential issue',
+    'settlement process',
+    'settlement retry',
+  ])('the call `%s` is not made again when the worker fails after it', async (title) => {
+    const [noun = '', verb = ''] = title.split(' ')
+    const options = (await optionsOf[title]?.()) ?? {}
+    const id = await request(noun, verb, options)
+    const { send } = table
+    const spy = vi
+      .spyOn(table, 'send')
+      .mockImplementation(((command: never) =>
+        endsCall(command) && !hasEffect(command)
+          ? Promise.reject(new Error('lost'))
+          : Reflect.apply(send, table, [command])) as never)
+    await expect(grant(id)).rejects.toThrow(`manage-${noun}`)
+    spy.mockRestore()
+    expect(await showLater(id)).toMatchObject({ status: 'granted', done_at: TIME, refusal: null })
+    const before = await call('change', 'list', { limit: '1000' })
+    expect(await refusalToGrant(id, kofi)).toContain(MADE)
+    expect(await call('change', 'list', { limit: '1000' })).toEqual(before)
+  })
+
+  test('a payout that its bank leaves unanswered is made by its grant, and the next grant continues it', async () => {
+    const built = await batch('demo')
+    const process = () => request('settlement', 'process', { batch: built })
+    const [first, second] = [await process(), await process()]
+    await call('bank', 'behave', { bank: 'GCB', as: 'down' })
+    await expect(grant(first)).rejects.toThrow('manage-settlement')
+    await call('bank', 'behave', { bank: 'GCB', as: 'normal' })
+    expect(await grant(second)).toMatchObject({ status: 'completed' })
+    expect(await refusalToGrant(first, kofi)).toContain(MADE)
+    for (const id of [first, second])
+      expect(await show(id)).toMatchObject({ status: 'granted', done_at: TIME, refusal: null })
+    const statuses = (await changesOf(built)).map(({ changed }) => changed.from_status.to)
+    expect(statuses).toEqual(['processing', 'pending'])
+  })
 
   testInProcess.each([
     ['an account', () => changeAccount('1041008010')],

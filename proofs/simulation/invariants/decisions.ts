@@ -12,12 +12,9 @@ const isRenewal = ({ changed }: Item): boolean =>
   Object.keys(changed as object).every((name) => HEALTH_MEMBERS.test(name))
 const HEALTH_MEMBERS = /^(?:health|\w+_since|\w+_at|is_sidelined)$/
 
-/** A payout and an import are recorded before each attempt: a retry takes effect by its uuid. */
-const isEffect = ({ before, after }: Change): boolean =>
-  after?.entity === 'batch'
-    ? before?.uuid !== after.uuid
-    : after?.entity === 'change' &&
-      !(after.noun === 'settlement' || after.verb === 'import' || isRenewal(after))
+/** An import is recorded before each attempt. */
+const isEffect = ({ after }: Change): boolean =>
+  after?.entity === 'change' && !(after.verb === 'import' || isRenewal(after))
 
 /** Reports whether a call is about many debits, each with an effect of its own. */
 const isAboutMany = ({ noun, options }: Pick<OperatorCall, 'noun' | 'options'>): boolean =>
