@@ -71,10 +71,10 @@ const instantOf = (text: string): string | undefined => {
 }
 
 /** Most rows of a file have the time of the row before. */
-let latest: { text: string; instant: string } = { text: '', instant: '' }
+let latest: { text: string; instant: string } | undefined
 
 const timeIn = (text: string, fail: Fail): string => {
-  if (text === latest.text) return latest.instant
+  if (text === latest?.text) return latest.instant
   let isRefused = false
   const form = isoForm(text, (reason) => {
     isRefused = true

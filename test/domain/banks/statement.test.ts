@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type Movement, statementGroups } from '../../../shared/domain/banks/statement.ts'
 import type { StatementRow } from '../../../shared/domain/banks/statement-row.ts'
 import type { Day } from '../../../shared/domain/time.ts'
@@ -103,6 +103,13 @@ test.each([
 ])('the statement %j is refused: %s', async (text, message) => {
   await expect(read(text)).rejects.toThrow(MalformedFile)
   await expect(read(text)).rejects.toThrow(message)
+})
+
+test('a first row without a time is refused', async () => {
+  vi.resetModules()
+  const fresh = await import('../../../shared/operator/statement-rows.ts')
+  const rows = Array.fromAsync(fresh.readStatement([Buffer.from(`${HEADER}\n,B-1,1.00,GHS,\n`)]))
+  await expect(rows).rejects.toThrow('line 2: completed_at must be like 2026')
 })
 
 test('the error of a malformed statement lists lines and no content', async () => {
