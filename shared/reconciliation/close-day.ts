@@ -66,7 +66,8 @@ const batchesOf = async (date: Day) => {
     )
     for (const batch of await findBatches(times.map(({ id }) => id))) {
       if (batch.completedAt === null) unpaid.push(batch)
-      else if (batch.paid) paid.push(batch)
+      // The index may lag.
+      else if (batch.paid && isWithin(batch.completedAt, span)) paid.push(batch)
     }
   }
   return { paid, unpaid }

@@ -4,6 +4,7 @@ import { closeDay } from '../../shared/reconciliation/close-day.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { putStatement } from '../../shared/store/banks/statements.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
+import { replaceBatch } from '../../shared/store/settlement/batches.ts'
 import { correctFunding, findFunding } from '../../shared/store/settlement/funding.ts'
 import { dayView } from '../../shared/views/operator/day.ts'
 import {
@@ -18,7 +19,7 @@ import {
 } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
 import { gcb, still } from '../support/examples.ts'
-import { useFreshTable } from '../support/tables.ts'
+import { useFreshTable, useTable } from '../support/tables.ts'
 import { lateCompletionOf, resolveLate } from './one-day.ts'
 
 /** The closing of a day (docs/operators.md#close-a-day) from the books. */
@@ -87,6 +88,23 @@ test('a batch is open in the closing of the day on which it is due, and not befo
   const due = { check: 'batch', subject: id, reason: 'the batch is due and not paid' }
   expect((await closed(1)).open.map(({ check }) => check)).not.toContain('batch')
   expect((await closed(2)).open).toContainEqual(expect.objectContaining(due))
+})
+
+test('a payout of a later day is not of the day while the index lags', async () => {
+  let lag = 0
+  useTable({ indexLag: () => lag })
+  const provider = await newProvider({ account: '1041001001' })
+  await completedDebits(provider, [100_00], at('12:00:00'))
+  const batch = await builtBatch(provider)
+  lag = 60_000
+  const paidTo = { bank: gcb.identifier, accountNumber: '1041001001', accountName: 'Settled' }
+  const payout = {
+    status: 'completed',
+    completedAt: at('01:00:00', 2),
+    paid: pesewas(100_00),
+  } as const
+  await replaceBatch(batch, { ...batch, ...payout, paidTo }, runtimeAt('01:00:00', 2))
+  expect((await closed(1)).banks).toMatchObject([{ bank: 'GCB', payouts: '0.00' }])
 })
 
 test('a statement that was compared before the day ended confirms nothing, and a later one does', async () => {
