@@ -73,15 +73,16 @@ type ResolveOptions = v.InferOutput<typeof noun.verbs.resolve.options>
 const REQUEST: ExceptionKind = 'reversal_request'
 
 const summarize = async (month: Month, now: Date): Promise<RequestsSummary> => {
-  const requests: RequestException[] = []
+  // In sequence, by debit: a request that is decided during the read is in both lists.
+  const requests = new Map<Reference, RequestException>()
   for (const status of exceptionStatuses) {
     for await (const page of exceptionPages(status, spanOfMonth(month))) {
-      requests.push(...page.filter(isRequest))
+      for (const one of page.filter(isRequest)) requests.set(one.reference, one)
     }
   }
   const countsOf = (kind: RequestKind) =>
     countRequests(
-      requests.filter(({ request }) => request.kind === kind),
+      [...requests.values()].filter(({ request }) => request.kind === kind),
       now,
     )
   return { month, refund: countsOf('refund'), complaint: countsOf('complaint') }

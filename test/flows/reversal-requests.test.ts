@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts'
 import { providerId } from '../support/examples.ts'
 import { pathOf, SILENT } from '../support/requests.ts'
 import { codeOf, type Shown, testInProcess, useService } from '../support/running-service.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 
 /** Requests of providers to reverse a debit (docs/api.md#reversal-requests). */
 
@@ -218,4 +219,22 @@ describe('request-reversal', () => {
       expect(await countsOf()).toMatchObject(expected)
     },
   )
+
+  testInProcess('a request that is decided while a month is counted counts once', async () => {
+    const { reference } = await completed()
+    const month = dayOf(clock().now()).slice(0, 7)
+    const count = async () => (await call('exception', 'summary', { month })).refund.opened
+    const before = await count()
+    await ask(reference)
+    let isDecided = false
+    const restore = aroundTableCalls(async (name, next) => {
+      const reply = await next()
+      if (name === 'Query' && !isDecided) {
+        isDecided = true
+        await call('exception', 'resolve', { reference, note: 'No' })
+      }
+      return reply
+    })
+    expect(await count().finally(restore)).toBe(before + 1)
+  })
 })
