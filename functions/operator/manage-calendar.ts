@@ -1,7 +1,7 @@
 import { type Calendar, withDay, yearOf } from '../../shared/domain/banks/calendar.ts'
 import { invalid, type Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
-import { calendar } from '../../shared/operator/nouns/accounting.ts'
+import { calendar } from '../../shared/operator/nouns/calendar.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { changeCalendar, findCalendar } from '../../shared/store/banks/calendar.ts'
 import { changeRecorder } from '../../shared/store/operator/changes.ts'

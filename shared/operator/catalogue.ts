@@ -1,5 +1,6 @@
-import { calendar, funding, reconciliation, settlement } from './nouns/accounting.ts'
+import { funding, reconciliation, settlement } from './nouns/accounting.ts'
 import { bank, connector } from './nouns/banks.ts'
+import { calendar } from './nouns/calendar.ts'
 import { customer } from './nouns/customers.ts'
 import { day } from './nouns/day.ts'
 import { debit, delivery, exception } from './nouns/debits.ts'

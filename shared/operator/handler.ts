@@ -153,10 +153,11 @@ const dispatcher = (noun: Noun, actions: Record<string, AnyAction>, runtime: Run
           })
         : undefined
     const result = await run?.(parsed.options, author, runtime, checkApproval)
-    const verb = noun.verbs[call.verb]
-    if (verb?.effect === 'reads' && verb.shows === 'customers' && !(result instanceof Refusal)) {
+    if (noun.verbs[call.verb]?.shows === 'customers' && !(result instanceof Refusal)) {
       const shown = result instanceof ListPage ? result.result : result
-      await recordAccess(parsed.options, shown, author, runtime)
+      // The result of a granted call is printed to the operator who granted it.
+      const by = author.approvedBy ?? author.by
+      await recordAccess(parsed.options, shown, { ...author, by }, runtime)
     }
     return result
   }

@@ -35,11 +35,7 @@ export type ApprovalRule = 'always' | readonly string[] | { if: string }
  * itself, such as `settlement run`, neither moves nor redirects money.
  */
 export type Effect =
-  /**
-   * Whether the result has data of customers: each such read is recorded. The customers are those of the
-   * option `phone`, and of the debits and requests in the result.
-   */
-  | { effect: 'reads'; shows: 'customers' | 'no customer' }
+  | { effect: 'reads' }
   | { effect: 'settings' }
   /** Moves or redirects money, or proof of money. */
   | { effect: 'money'; approval: ApprovalRule }
@@ -48,6 +44,11 @@ export type Verb = {
   summary: string
   /** The first given option names the object, in verbs that need an approval. */
   options: v.GenericSchema<unknown, unknown> & { entries: v.ObjectEntries }
+  /**
+   * Whether the result has data of customers: each such call is recorded. The customers are those of the
+   * option `phone`, and of the debits and requests in the result.
+   */
+  shows: 'customers' | 'no customer'
   /** The command prints each element of the result on a line. */
   printsLines?: true
 } & Effect

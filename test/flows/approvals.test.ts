@@ -652,6 +652,14 @@ const hasEffect = (command: unknown) =>
   endsCall(command) && JSON.stringify(command).includes('"entity":"change"')
 
 describe('a grant', () => {
+  test('a grant prints the data of a customer to the operator who is recorded as their reader', async () => {
+    const { reference } = await service.chargeCompleted()
+    await grant(await request('debit', 'reverse', { reference, reason: 'Dispute' }))
+    const reads = await call('customer', 'accesses', { phone: SILENT })
+    const ofReversal = reads.filter(({ verb }: Shown) => verb === 'reverse')
+    expect(ofReversal).toMatchObject([{ by: kofi, noun: 'debit' }])
+  })
+
   test('a grant executes the call once when several grants arrive at the same time', async () => {
     const id = await changeAccount('1041008005')
     const before = (await changesOf('requested')).length

@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { HOUR_MS } from '../../shared/domain/time.ts'
+import { nouns } from '../../shared/operator/catalogue.ts'
+import type { Verb } from '../../shared/operator/verbs.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findCustomerHash } from '../../shared/store/operator/customer-hash.ts'
 import { put, remove } from '../../shared/store/table.ts'
+import { eventually } from '../support/eventually.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { type Charged, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
@@ -62,28 +65,77 @@ describe('customer export', () => {
 })
 
 describe('customer accesses', () => {
-  const reads: [string, string, object][] = [
-    ['debit', 'show', {}],
-    ['debit', 'list', { provider: 'demo' }],
-    ['delivery', 'list', {}],
-    ['exception', 'show', {}],
-    ['exception', 'list', {}],
-    ['customer', 'list', {}],
-    ['customer', 'export', {}],
-  ]
+  const outcome = { 'bank-reference': 'GCB-9', reason: 'By telephone' }
+  const ofLate = () => ({ reference: failed.reference })
+  const processing = async () => {
+    const { reference } = await service.chargeUntil('processing', { phone_number: SILENT })
+    return { reference, ...outcome }
+  }
+  const resolved = async (): Promise<object> => {
+    const { reference } = await service.chargeCompletedLate()
+    await call('exception', 'resolve', { reference, note: 'Returned' })
+    return { reference }
+  }
+  const delivered = async (): Promise<object> => {
+    await call('webhook', 'set', { provider: 'demo', url: 'http://127.0.0.1:9/events' })
+    const { reference } = await service.chargeCompletedLate()
+    return eventually(async () => {
+      const [delivery] = await call('delivery', 'list', { reference })
+      return { id: String(delivery.id) }
+    })
+  }
 
-  test.each(reads)(
-    'the call %s %s is recorded by the keyed hash of the customer',
-    async (noun, verb, more) => {
+  /** Every verb that prints data of customers, with the options of a call. */
+  const calls: Record<string, { phone?: string; options: () => object | Promise<object> }> = {
+    'debit show': { options: ofLate },
+    'debit list': { options: () => ({ provider: 'demo' }) },
+    'debit reverse': {
+      phone: SILENT,
+      options: async () => ({ ...(await service.chargeCompleted()), reason: 'Dispute' }),
+    },
+    'debit complete': { phone: SILENT, options: processing },
+    'debit fail': { phone: SILENT, options: processing },
+    'delivery list': { options: ofLate },
+    'delivery show': { options: delivered },
+    'delivery redeliver': { options: delivered },
+    'exception show': { options: ofLate },
+    'exception list': { options: () => ({}) },
+    'exception resolve': { options: async () => ({ ...(await resolved()), note: 'Again' }) },
+    'exception refund': { options: async () => await service.chargeCompletedLate() },
+    'customer show': { options: () => ({ phone: FAILS_AT_ONCE, bank: 'GCB' }) },
+    'customer list': { options: () => ({ phone: FAILS_AT_ONCE }) },
+    'customer export': { options: () => ({ phone: FAILS_AT_ONCE }) },
+    'customer link': {
+      options: () => ({
+        phone: FAILS_AT_ONCE,
+        bank: 'GCB',
+        name: 'A',
+        'account-number': '0241000001',
+      }),
+    },
+  }
+
+  test('each verb that prints data of customers is in the table', () => {
+    const marked = Object.values(nouns).flatMap(({ name, verbs }) =>
+      Object.entries<Verb>(verbs).flatMap(([verb, { shows }]) =>
+        shows === 'customers' && name !== 'approval' ? [`${name} ${verb}`] : [],
+      ),
+    )
+    expect(Object.keys(calls).sort()).toEqual(marked.sort())
+  })
+
+  test.each(Object.entries(calls))(
+    'the call %s is recorded by the keyed hash of the customer',
+    async (words, { phone = FAILS_AT_ONCE, options }) => {
+      const [noun = '', verb = ''] = words.split(' ')
+      const { uuid: _, ...given } = (await options()) as Record<string, string>
       // The first record of a stage creates the key of the hashes.
       await remove(keys.hashKey).catch(() => false)
-      const phone = FAILS_AT_ONCE
-      const object = noun === 'customer' ? { phone } : { reference: failed.reference }
-      const options = verb === 'list' && noun !== 'delivery' && noun !== 'customer' ? {} : object
       expect(await accesses(phone)).toEqual([])
-      await call(noun, verb, { ...options, ...more }, actor)
+      await call(noun, verb, given, actor)
       expect(await accesses(phone)).toMatchObject([{ by: actor, noun, verb }])
-      expect(await accesses(SILENT)).toHaveLength(noun === 'debit' && verb === 'list' ? 1 : 0)
+      const other = phone === SILENT ? FAILS_AT_ONCE : SILENT
+      expect(await accesses(other)).toHaveLength(words === 'debit list' ? 1 : 0)
     },
   )
 

@@ -5,8 +5,8 @@
 
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import type { PayoutResult } from '../../../shared/domain/settlement/payout.ts'
-import type { calendar } from '../../../shared/operator/nouns/accounting.ts'
 import type * as banks from '../../../shared/operator/nouns/banks.ts'
+import type { calendar } from '../../../shared/operator/nouns/calendar.ts'
 import type { customer } from '../../../shared/operator/nouns/customers.ts'
 import type * as providers from '../../../shared/operator/nouns/providers.ts'
 import type { webhook } from '../../../shared/operator/nouns/webhook.ts'

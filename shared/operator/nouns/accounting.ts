@@ -3,13 +3,12 @@ import { BankIdentifier } from '../../domain/banks/bank.ts'
 import { movementKinds } from '../../domain/banks/statement-row.ts'
 import { BankReference } from '../../domain/debits/bank-update.ts'
 import { BatchId, Uuid } from '../../domain/ids.ts'
-import { parseJson } from '../../domain/json.ts'
 import { CURRENCY } from '../../domain/money.ts'
 import { namesOf } from '../../domain/names.ts'
 import { batchStatuses } from '../../domain/settlement/batch.ts'
 import { reportFormats, statementFormats } from '../../domain/settlement/list-query.ts'
 import { oneOf, text } from '../../domain/text.ts'
-import { Day, Month } from '../../domain/time.ts'
+import { Month } from '../../domain/time.ts'
 import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
@@ -30,6 +29,7 @@ export const settlement = {
   verbs: {
     run: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'runs the settlement of a day: builds its batches and pays due batches',
       options: o.options({
         date: o.day('UTC day of the run'),
@@ -74,12 +74,14 @@ export const settlement = {
     },
     process: {
       effect: 'money',
+      shows: 'no customer',
       approval: { if: 'the batch is not due yet' },
       summary: 'pays a batch immediately, also before its day',
       options: payable,
     },
     complete: {
       effect: 'money',
+      shows: 'no customer',
       approval: 'always',
       summary: 'records a payout that a bank reported outside the API; pays nothing',
       options: o.options({
@@ -96,6 +98,7 @@ export const settlement = {
     },
     retry: {
       effect: 'money',
+      shows: 'no customer',
       approval: 'always',
       summary: 'pays a batch again after its bank rejected the payout',
       options: payable,
@@ -152,6 +155,7 @@ export const reconciliation = {
     },
     statement: {
       effect: 'settings',
+      shows: 'no customer',
       summary:
         'compares a bank statement of a day with debits, refunds and payouts; stores the counts',
       options: o.options({
@@ -167,59 +171,6 @@ export const reconciliation = {
   },
 } as const satisfies Noun
 
-const year = o.option('YYYY', 'year', v.pipe(v.string(), v.regex(/^2[0-9]{3}$/, 'must be a year')))
-const holiday = o.day('UTC day of a public holiday')
-const holidayName = text({ max: 100 })
-
-export const calendar = {
-  name: 'calendar',
-  summary: 'public holidays, on which banks with payout days `working` pay nothing',
-  verbs: {
-    set: {
-      effect: 'settings',
-      summary: 'replaces the holidays of a year by those of a file',
-      options: o.options({
-        year,
-        file: o.option(
-          'FILE',
-          'CSV file with date, name; -: standard input',
-          text({ max: 100_000, lines: true }),
-        ),
-        days: o.optional(
-          'JSON',
-          'the days of the file with their names; the command adds it',
-          v.pipe(
-            v.string(),
-            v.maxBytes(100_000, 'must be at most 100000 bytes'),
-            v.transform(parseJson),
-            v.check((value) => !Array.isArray(value), 'must be an object'),
-            v.record(Day, holidayName),
-          ),
-        ),
-      }),
-    },
-    add: {
-      effect: 'settings',
-      summary: 'adds a holiday, or renames it',
-      options: o.options({
-        date: holiday,
-        name: o.option('NAME', 'name of the holiday', holidayName),
-      }),
-    },
-    remove: {
-      effect: 'settings',
-      summary: 'removes a holiday',
-      options: o.options({ date: holiday }),
-    },
-    show: {
-      effect: 'reads',
-      shows: 'no customer',
-      summary: 'lists the holidays of a year',
-      options: o.options({ year }),
-    },
-  },
-} as const satisfies Noun
-
 const amount = v.pipe(
   o.money,
   v.check((pesewas) => pesewas > 0, 'must be above zero'),
@@ -231,6 +182,7 @@ export const funding = {
   verbs: {
     record: {
       effect: 'money',
+      shows: 'no customer',
       approval: 'always',
       summary: 'records a remittance; a repeated reference changes nothing',
       options: o.options({
@@ -242,6 +194,7 @@ export const funding = {
     },
     correct: {
       effect: 'money',
+      shows: 'no customer',
       approval: 'always',
       summary: 'replaces the amount of a remittance by a correcting entry of today',
       options: o.options({

@@ -78,6 +78,7 @@ export const bank = {
   verbs: {
     create: {
       effect: 'money',
+      shows: 'no customer',
       approval: ['connector'],
       summary: 'creates a bank',
       options: v.pipe(
@@ -90,6 +91,7 @@ export const bank = {
     },
     update: {
       effect: 'money',
+      shows: 'no customer',
       approval: Object.keys(connection),
       summary: 'changes the given settings only',
       options: o.options({ bank: o.bank, name: v.optional(name), ...settings, ...serverChange }),
@@ -108,12 +110,19 @@ export const bank = {
     },
     disable: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'refuses new charges; debits in progress continue',
       options: target,
     },
-    enable: { effect: 'settings', summary: 'accepts new charges again', options: target },
+    enable: {
+      effect: 'settings',
+      shows: 'no customer',
+      summary: 'accepts new charges again',
+      options: target,
+    },
     behave: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'changes how a sandbox bank behaves, for tests',
       options: v.pipe(
         o.options({
@@ -141,6 +150,7 @@ export const connector = {
   verbs: {
     set: {
       effect: 'money',
+      shows: 'no customer',
       approval: 'always',
       summary: 'sets the connector of a bank, or its URL or secret',
       options: o.options({ bank: o.bank, ...connection, ...serverChange }),
@@ -159,6 +169,7 @@ export const connector = {
     },
     remove: {
       effect: 'money',
+      shows: 'no customer',
       approval: 'always',
       summary: 'removes the connector of a bank with its URL and secret; charges are refused',
       options: target,

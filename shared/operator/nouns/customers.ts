@@ -15,6 +15,7 @@ export const customer = {
   verbs: {
     link: {
       effect: 'money',
+      shows: 'customers',
       approval: 'always',
       summary: 'sets the account of a phone number at a bank',
       options: o.options({
@@ -31,6 +32,7 @@ export const customer = {
     },
     import: {
       effect: 'money',
+      shows: 'no customer',
       approval: 'always',
       summary: 'adds, changes and removes the accounts of a bank as a file lists them',
       options: o.options({
@@ -45,6 +47,7 @@ export const customer = {
     },
     upload: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'stores a part of a file of accounts; the command calls it',
       options: o.options({
         bank: o.bank,
@@ -85,17 +88,20 @@ export const customer = {
     },
     unlink: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'removes the account of a phone number at one bank',
       options: account,
     },
     erase: {
       effect: 'money',
+      shows: 'no customer',
       approval: 'always',
       summary: 'removes a customer from all accounts and debits; younger debits follow later',
       options: o.options({ phone: o.phone, reason: o.reason('reason, without names or numbers') }),
     },
     'repeat-erasures': {
       effect: 'money',
+      shows: 'no customer',
       approval: 'always',
       summary: 'after a restore, repeats the erasures since the restored second',
       options: o.options({ since: o.option('TIME', 'such as 2026-11-21T09:59:00Z', Instant) }),

@@ -57,6 +57,7 @@ export const debit = {
     },
     reverse: {
       effect: 'money',
+      shows: 'customers',
       approval: 'always',
       summary: 'reverses a completed debit; its bank refunds the customer, unless --refund none',
       options: o.options({
@@ -69,18 +70,21 @@ export const debit = {
     },
     complete: {
       effect: 'money',
+      shows: 'customers',
       approval: 'always',
       summary: 'completes a pending or processing debit that its bank reported outside the API',
       options: outcome('reason and source; the provider can read it'),
     },
     fail: {
       effect: 'money',
+      shows: 'customers',
       approval: 'always',
       summary: 'fails a pending or processing debit that its bank reported outside the API',
       options: outcome('reason from the bank; the provider reads it as the error message'),
     },
     repair: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'redoes missing follow-up work for the debits of one day',
       options: o.options({
         provider: o.provider,
@@ -125,11 +129,13 @@ export const delivery = {
     },
     redeliver: {
       effect: 'settings',
+      shows: 'customers',
       summary: 'delivers an event again',
       options: o.options({ id: o.option('ID', 'delivery id', v.string()) }),
     },
     recover: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'redelivers all undelivered events of a provider since a time',
       options: o.options({
         provider: o.provider,
@@ -196,6 +202,7 @@ export const exception = {
     },
     refund: {
       effect: 'money',
+      shows: 'customers',
       approval: 'always',
       summary: 'refunds a late completion, retries a failed refund, or reverses a requested debit',
       options: v.pipe(
@@ -221,6 +228,7 @@ export const exception = {
     },
     resolve: {
       effect: 'money',
+      shows: 'customers',
       approval: ['file', 'from'],
       summary:
         'marks the open exceptions of a debit as resolved, which declines a reversal request',
@@ -234,6 +242,7 @@ export const exception = {
     },
     upload: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'stores a part of a file of references; the command calls it',
       options: o.part,
     },

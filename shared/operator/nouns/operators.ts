@@ -28,11 +28,14 @@ export const approval = {
     },
     grant: {
       effect: 'settings',
+      // The function of the call records what it prints.
+      shows: 'no customer',
       summary: 'runs the requested call of another operator and prints its result',
       options: o.options({ id }),
     },
     deny: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'denies a request; a requester asks an approver to deny their own',
       options: o.options({ id, reason: v.optional(o.reason('reason')) }),
     },
@@ -78,11 +81,13 @@ export const restore = {
   verbs: {
     begin: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'records a restore; holds timeouts, payouts and refunds of all providers',
       options: o.options({ generation }),
     },
     release: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'ends the hold of one provider or of all',
       options: o.options({ provider: v.optional(o.provider) }),
     },
@@ -101,6 +106,7 @@ export const secret = {
   verbs: {
     reseal: {
       effect: 'settings',
+      shows: 'no customer',
       summary:
         'seals secrets and erased numbers again with the current key, and counts unreadable ones',
       options: o.options({}),
@@ -123,6 +129,7 @@ export const deadLetters = {
     redrive: {
       // Consumers tolerate duplicates: a letter repeats work that its item still allows.
       effect: 'settings',
+      shows: 'no customer',
       summary: 'moves dead letters back to their queue; repeat it while some remain',
       options: o.options({ queue: o.oneOfWords('queue of the letters', queues) }),
     },

@@ -41,6 +41,7 @@ export const provider = {
   verbs: {
     create: {
       effect: 'money',
+      shows: 'no customer',
       approval: ['settlement-*'],
       summary: 'creates a provider',
       options: v.pipe(
@@ -50,6 +51,7 @@ export const provider = {
     },
     update: {
       effect: 'money',
+      shows: 'no customer',
       approval: [
         'name',
         'fee-*',
@@ -79,17 +81,20 @@ export const provider = {
     },
     disable: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'suspends a provider: requests get 403/1403, and its payouts are held',
       options: target,
     },
     enable: {
       effect: 'money',
+      shows: 'no customer',
       approval: { if: 'a payout is held' },
       summary: 'ends the suspension of a provider and the hold of its payouts',
       options: target,
     },
     'rotate-request-secret': {
       effect: 'settings',
+      shows: 'no customer',
       summary:
         'generates a request-signing secret and prints it once; requests must then be signed',
       options: o.options({ provider: o.provider, 'grace-seconds': o.graceSeconds }),
@@ -122,6 +127,7 @@ export const credential = {
   verbs: {
     issue: {
       effect: 'money',
+      shows: 'no customer',
       approval: ['bank'],
       summary: 'issues a token to a provider or bank and prints it once; only its hash is stored',
       options: v.pipe(
@@ -159,6 +165,7 @@ export const credential = {
     },
     revoke: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'revokes a credential within 30 seconds, by id or token',
       options: credentialTarget,
     },
@@ -175,6 +182,7 @@ export const limit = {
   verbs: {
     set: {
       effect: 'money',
+      shows: 'no customer',
       approval: ['daily-limit none'],
       summary: 'sets a daily limit, effective today, or the requests per minute of an operation',
       options: v.pipe(
@@ -235,6 +243,7 @@ export const limit = {
     },
     remove: {
       effect: 'money',
+      shows: 'no customer',
       approval: 'always',
       summary: 'removes the daily limit of a provider',
       options: target,

@@ -47,6 +47,7 @@ export const webhook = {
   verbs: {
     set: {
       effect: 'money',
+      shows: 'no customer',
       approval: { if: 'the URL changes, or the secret cannot be opened' },
       summary: 'creates a webhook and prints its signing secret, or changes the given settings',
       options: o.options({ provider: o.provider, ...settings }),
@@ -63,20 +64,28 @@ export const webhook = {
       summary: 'lists the webhooks of all providers',
       options: o.options({}),
     },
-    enable: { effect: 'settings', summary: 're-enables a disabled webhook', options: target },
+    enable: {
+      effect: 'settings',
+      shows: 'no customer',
+      summary: 're-enables a disabled webhook',
+      options: target,
+    },
     ping: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'sends a signed ping, which re-enables the webhook if the receiver accepts it',
       options: target,
     },
     'rotate-secret': {
       effect: 'money',
+      shows: 'no customer',
       approval: 'always',
       summary: 'prints a new secret; the old one also signs until the overlap ends',
       options: o.options({ provider: o.provider, 'grace-seconds': o.graceSeconds }),
     },
     remove: {
       effect: 'settings',
+      shows: 'no customer',
       summary: 'removes a webhook: events are no longer delivered',
       options: target,
     },
