@@ -25,12 +25,8 @@ import { statementCsv, statementPage } from '../../shared/settlement/report/mont
 import { runSettlement } from '../../shared/settlement/run.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
 import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
-import {
-  batchPages,
-  findBatch,
-  listBatchesOfMonth,
-  listKeyOf,
-} from '../../shared/store/settlement/batches.ts'
+import { batchPages, listKeyOf } from '../../shared/store/settlement/batch-pages.ts'
+import { findBatch, listBatchesOfMonth } from '../../shared/store/settlement/batches.ts'
 import { batchView } from '../../shared/views/batch.ts'
 import { monthlyStatementView } from '../../shared/views/monthly-statement.ts'
 import { settlementRunView } from '../../shared/views/operator/settlement.ts'
@@ -81,7 +77,7 @@ export const manageSettlement = operatorHandler(settlement, {
     if (provider && !(await findProvider(provider))) return noSuch('provider')
     const providers = provider ? [provider] : await listProviders()
     return pageOf('settlement list', options, {
-      read: (span) => batchPages(providers, span),
+      read: (span) => batchPages(providers, span, status),
       keyOf: listKeyOf,
       viewOf: batchView,
       matches: (batch) => status === undefined || batch.status === status,

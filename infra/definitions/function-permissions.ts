@@ -193,7 +193,7 @@ const rows = {
   'manage-dead-letters': { PutItem: ['CHANGES'], sends: queueNames, redrives: true },
   'manage-settlement': merge(buildsBatches, paysBatches, requestsApprovals, {
     'by-status': ['PROVIDERS'],
-    work: ['PAY'],
+    work: ['PAY', 'FAILED', 'WATCH#*'],
     sends: ['settlements', 'payments'],
     reports: ['read', 'write'],
   }),

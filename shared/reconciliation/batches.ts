@@ -65,7 +65,7 @@ const readBatches = async (
   unpaid: readonly Batch[],
   { date, now }: Window,
 ): Promise<Batches> => {
-  const belowZero = await listBelowZero(provider, now)
+  const belowZero = await findBatches(await listBelowZero(provider, now))
   const days = [listedFrom(date), ...belowZero.map((batch) => batch.date)]
   const since = days.sort()[0] ?? date
   const listed = await listBatchesFrom(provider, since)

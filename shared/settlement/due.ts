@@ -1,7 +1,7 @@
 import { formatAmount, type Pesewas, pesewas } from '../domain/money.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
 import { divideNet } from '../domain/settlement/payment.ts'
-import { listBelowZero } from '../store/settlement/batches.ts'
+import { findBatches, listBelowZero } from '../store/settlement/batches.ts'
 
 /** What a payout that begins now must pay. */
 
@@ -9,7 +9,7 @@ import { listBelowZero } from '../store/settlement/batches.ts'
 const OFFSETS_MAX = 96
 
 export const listOffsettable = async ({ provider, createdAt }: Batch): Promise<Batch[]> =>
-  (await listBelowZero(provider, createdAt))
+  (await findBatches(await listBelowZero(provider, createdAt)))
     .filter(({ status, outstanding }) => status === 'pending' && outstanding < 0)
     .slice(0, OFFSETS_MAX)
 

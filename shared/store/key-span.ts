@@ -10,3 +10,7 @@ export const keysWithin = (key: 'sk' | 'byTime', { from, before }: KeySpan) =>
     `${key} BETWEEN :from AND :before`,
     { ':from': textOf(from), ':before': textOf(before) },
   ] as const
+
+/** Reports whether a key is within a span as a query reads it. */
+export const isKeyWithin = (key: string, { from, before }: KeySpan): boolean =>
+  key >= textOf(from) && key <= textOf(before)

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { BatchId, Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
-import { type Day, secondsAfter } from '../domain/time.ts'
+import { type Day, END_OF_TIME, secondsAfter } from '../domain/time.ts'
 import { type Key, keys } from './keys.ts'
 import { mergeSorted } from './merge-sorted.ts'
 import * as db from './table.ts'
@@ -75,15 +75,19 @@ export const workQuery = (list: string, condition: string, values: db.Item) => (
 })
 
 /** Lists the due items of one shard, the most overdue first. */
-export const listDue = async (shard: number, now: Date, limit: number): Promise<WorkItem[]> => {
-  const items = await db.queryAll({
-    ...workQuery(keys.workShard(shard), 'due <= :now', { ':now': now.toISOString() }),
-    Limit: limit,
-  })
+export const listDue = async (shard: number, now: Date, Limit?: number): Promise<WorkItem[]> => {
+  const query = workQuery(keys.workShard(shard), 'due <= :now', { ':now': now.toISOString() })
+  const items = await db.queryAll({ ...query, ...(Limit && { Limit }) })
   return items.map((item) => {
     const key = db.keyOf(item)
     return { key, due: String(item.due), about: parseKey(key) }
   })
+}
+
+/** Lists the batches that the sweep checks, now or later: those being built or paid, and some paid ones. */
+export const listWatchedBatches = async (): Promise<BatchId[]> => {
+  const items = await Promise.all(shards.map((shard) => listDue(shard, END_OF_TIME)))
+  return items.flat().flatMap(({ about }) => (about?.kind === 'batch' ? about.id : []))
 }
 
 /** Changes or removes the due time. @returns false when another worker has changed it */

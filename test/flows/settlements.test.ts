@@ -92,6 +92,10 @@ test('the verb `settlement run` builds the batch of a day once and pays it on th
   const all = await service.call('settlement', 'list')
   expect(all.filter(({ provider }: Shown) => provider !== 'stranger')).toEqual(list)
   expect(idsOf(all)).toContain(foreign.id)
+  for (const status of ['pending', 'failed']) {
+    const expected = all.filter((one: Shown) => one.status === status)
+    expect(await service.call('settlement', 'list', { status })).toEqual(expected)
+  }
   expect(await service.call('settlement', 'list', { limit: '1' })).toEqual(list.slice(0, 1))
   expect((await stranger.batch('show', foreign.id)).status).toBe('pending')
   const csv = await payee.batch('report', first.id, { format: 'csv' })

@@ -6,14 +6,12 @@ import { type Batch, isOpenBatch, openBatch, payoutUuid } from '../../domain/set
 import { takenFromCash } from '../../domain/settlement/payment.ts'
 import { type Day, fromIso, type Month } from '../../domain/time.ts'
 import type { Jitter, Runtime } from '../../runtime.ts'
-import type { KeySpan } from '../key-span.ts'
 import { keys, sha256 } from '../keys.ts'
-import { mergeSorted } from '../merge-sorted.ts'
 import { currentGeneration } from '../operator/restores.ts'
 import * as db from '../table.ts'
 import { transactWrites, withConflictRetries } from '../transactions.ts'
 import { workQuery } from '../work-index.ts'
-import { fromBatchItem, positionOf, toBatchItem } from './batch-item.ts'
+import { fromBatchItem, toBatchItem } from './batch-item.ts'
 import { fundsChange } from './funding.ts'
 
 export const findBatch = (id: BatchId) => db.find(keys.batch(id), fromBatchItem)
@@ -131,30 +129,7 @@ export const replaceBatches = async (
   return { kind: isUncovered ? 'not covered' : 'recorded' }
 }
 
-const idFrom = (pk: unknown): BatchId => String(pk).split('#')[1] as BatchId
-
-const PAGE_SIZE = 20
-
-/** The key of a batch in the list of several providers. */
-export const listKeyOf = (batch: Batch): string => `${positionOf(batch)}#${batch.provider}`
-
-const entryKeyOf = ({ byTime, byStatus }: db.Item): string =>
-  `${byTime}#${String(byStatus).split('#')[0]}`
-
-/** Lists the batches of several providers, newest first. The index may lag. */
-export async function* batchPages(
-  providers: readonly ProviderId[],
-  span: KeySpan,
-): AsyncGenerator<Batch[]> {
-  const lists = providers.map((provider) => {
-    const query = db.spanQuery(keys.batches(provider), span)
-    return db.queryPages({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })
-  })
-  const order = { keyOf: entryKeyOf, isDescending: true, ahead: 1 }
-  for await (const page of mergeSorted(lists, order)) {
-    yield findBatches(page.map(({ pk }) => idFrom(pk)))
-  }
-}
+export const idFrom = (pk: unknown): BatchId => String(pk).split('#')[1] as BatchId
 
 const readListed = async (query: db.QueryInput): Promise<Batch[]> =>
   findBatches((await db.queryAll(query)).map(({ pk }) => idFrom(pk)))
@@ -231,5 +206,5 @@ export const listPayable = (until: Date): Promise<BatchId[]> => inWork(keys.paya
 export const listFailed = (until: Date): Promise<BatchId[]> => inWork(keys.failedBatches, until)
 
 /** Lists the batches of a provider with a net below zero that were opened by a time. */
-export const listBelowZero = async (provider: ProviderId, until: Date): Promise<Batch[]> =>
-  findBatches(await inWork(keys.belowZero(provider), until))
+export const listBelowZero = (provider: ProviderId, until: Date): Promise<BatchId[]> =>
+  inWork(keys.belowZero(provider), until)
