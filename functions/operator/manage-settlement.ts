@@ -3,7 +3,6 @@ import { CURRENCY, formatAmount } from '../../shared/domain/money.ts'
 import { callObject } from '../../shared/domain/operator/approval.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Batch, isEarlyPayout } from '../../shared/domain/settlement/batch.ts'
-import { statementOf } from '../../shared/domain/settlement/monthly-statement.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { settlement } from '../../shared/operator/nouns/accounting.ts'
@@ -12,6 +11,7 @@ import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.t
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, real, timeLimit } from '../../shared/runtime.ts'
 import { completeBatch, findRecordable } from '../../shared/settlement/complete.ts'
+import { readStatement } from '../../shared/settlement/monthly-statement.ts'
 import {
   findPayout,
   findRetry,
@@ -26,7 +26,7 @@ import { runSettlement } from '../../shared/settlement/run.ts'
 import { changeWrites, putChange } from '../../shared/store/operator/changes.ts'
 import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
 import { batchPages, listKeyOf } from '../../shared/store/settlement/batch-pages.ts'
-import { findBatch, listBatchesOfMonth } from '../../shared/store/settlement/batches.ts'
+import { findBatch } from '../../shared/store/settlement/batches.ts'
 import { batchView } from '../../shared/views/batch.ts'
 import { monthlyStatementView } from '../../shared/views/monthly-statement.ts'
 import { settlementRunView } from '../../shared/views/operator/settlement.ts'
@@ -97,8 +97,7 @@ export const manageSettlement = operatorHandler(settlement, {
   statement: async ({ provider: id, month, format }, _author, runtime) => {
     const provider = await findProvider(id)
     if (!provider) return noSuch('provider')
-    const batches = await listBatchesOfMonth(id, month)
-    const statement = statementOf(id, month, batches, runtime.now())
+    const statement = await readStatement(id, month, runtime.now())
     if (format === 'csv') return statementCsv(statement)
     return format === 'html'
       ? statementPage(statement, provider.name)

@@ -1,11 +1,10 @@
 import * as v from 'valibot'
 import { endpoint } from '../../shared/api/endpoint.ts'
 import { notFound } from '../../shared/api/operations.ts'
-import { statementOf } from '../../shared/domain/settlement/monthly-statement.ts'
 import { Month } from '../../shared/domain/time.ts'
 import { real } from '../../shared/runtime.ts'
+import { readStatement } from '../../shared/settlement/monthly-statement.ts'
 import { statementCsv, statementPage } from '../../shared/settlement/report/monthly-statement.ts'
-import { listBatchesOfMonth } from '../../shared/store/settlement/batches.ts'
 import { monthlyStatementView } from '../../shared/views/monthly-statement.ts'
 
 /** Returns the statement of a month (docs/api.md#monthly-statements). */
@@ -14,8 +13,7 @@ export const getMonthlyStatement = endpoint(
   async ({ path, caller: { provider }, query: { format }, at }) => {
     const month = v.safeParse(Month, path.month)
     if (!month.success) return notFound('get-monthly-statement')
-    const batches = await listBatchesOfMonth(provider.id, month.output)
-    const statement = statementOf(provider.id, month.output, batches, at)
+    const statement = await readStatement(provider.id, month.output, at)
     if (format === 'json') return { data: monthlyStatementView(statement) }
     return {
       text: format === 'csv' ? statementCsv(statement) : statementPage(statement, provider.name),

@@ -83,7 +83,11 @@ const rows = {
   'list-settlements': { BatchGetItem: ['BATCH#*'], 'by-status': ['*#settlements'] },
   'get-settlement': { GetItem: ['BATCH#*'] },
   'get-settlement-report': { GetItem: ['BATCH#*'], reports: ['read'] },
-  'get-monthly-statement': { BatchGetItem: ['BATCH#*'], 'by-status': ['*#settlements'] },
+  'get-monthly-statement': {
+    BatchGetItem: ['BATCH#*'],
+    'by-status': ['*#settlements'],
+    work: ['SETTLE#*'],
+  },
 
   'list-debit-transactions': {
     GetItem: ['CUSTOMER#*', 'SWEEP'],

@@ -44,6 +44,9 @@ import { granted } from '../support/refused.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { lateCompletionOf, overwrite, reconcileLater } from './one-day.ts'
 
+// A resolution records whose data it prints, by a keyed hash.
+process.env.SEALING_KEY = 'a text for tests'
+
 useReportShelf()
 beforeEach(useFreshTable)
 

@@ -106,6 +106,15 @@ const reportsHaveTheirLines = eachBatch(({ item }, { observations, setup }) => {
 
 const SUMS = ['gross', 'fee', 'adjustments', 'net'] as const
 
+/** Reports whether a debit of a month, completed or reversed before its last day, has no line for it. */
+const isLate = ({ observations }: ObservationIndex, provider: string, month: string): boolean => {
+  const [year, number] = month.split('-').map(Number) as [number, number]
+  const lastDay = new Date(Date.UTC(year, number, 0)).toISOString()
+  return observations.items.some(
+    ({ work, due }) => String(work).startsWith(`SETTLE#${provider}#`) && String(due) < lastDay,
+  )
+}
+
 const statementsSumTheirBatches: Check = (index, report) => {
   const current = dayOf(index.setup.endedAt).slice(0, 7)
   for (const { name, caller, path, reply } of finalReads(index)) {
@@ -120,7 +129,10 @@ const statementsSumTheirBatches: Check = (index, report) => {
       provider: caller?.id,
       month: path.month,
       currency: 'GHS',
-      partial: path.month === current || own.some(({ totals }) => totals === null),
+      partial:
+        path.month === current ||
+        own.some(({ totals }) => totals === null) ||
+        isLate(index, String(caller?.id), String(path.month)),
       count: sumOf(own, ({ totals }) => totals?.count ?? 0),
       debits: sumOf(own, ({ totals }) => totals?.debits ?? 0),
       ...Object.fromEntries(sums),

@@ -25,12 +25,7 @@ import {
 
 const month = monthOf(examples.NOON)
 
-const statement = statementOf(
-  examples.exampleBatch.provider,
-  month,
-  [examples.exampleBatch],
-  examples.NOON,
-)
+const statement = statementOf(examples.exampleBatch.provider, month, [examples.exampleBatch], true)
 
 const reportCsv = Array.fromAsync(render('csv', examples.exampleBatch, examples.lines)).then(
   (records) => records.join(''),

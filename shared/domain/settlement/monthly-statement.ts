@@ -1,7 +1,7 @@
 import { type Pesewas, pesewas } from '../money.ts'
 import type { FeeSchedule } from '../providers/fee-schedule.ts'
 import type { ProviderId } from '../providers/provider.ts'
-import { type Month, monthOf } from '../time.ts'
+import type { Month } from '../time.ts'
 import { type Batch, noTotals, type Totals } from './batch.ts'
 
 /** The statement of a provider's batches of a month (docs/api.md#monthly-statements). */
@@ -50,16 +50,19 @@ const feesOf = (batches: readonly Batch[]): FeesOfSchedule[] => {
   })
 }
 
-/** @param batches all batches of the provider whose day is in the month */
+/**
+ * @param batches all batches of the provider whose day is in the month
+ * @param isOpen whether the month can get further batches
+ */
 export const statementOf = (
   provider: ProviderId,
   month: Month,
   batches: readonly Batch[],
-  now: Date,
+  isOpen: boolean,
 ): MonthlyStatement => ({
   provider,
   month,
-  isPartial: month >= monthOf(now) || batches.some(({ totals }) => totals === null),
+  isPartial: isOpen || batches.some(({ totals }) => totals === null),
   totals: totalsOf(batches),
   paid: pesewas(
     batches.reduce((sum, { completedAt, paid }) => sum + (completedAt ? (paid ?? 0) : 0), 0),

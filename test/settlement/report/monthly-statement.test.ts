@@ -3,23 +3,44 @@ import { pesewas } from '../../../shared/domain/money.ts'
 import type { Batch } from '../../../shared/domain/settlement/batch.ts'
 import { statementOf } from '../../../shared/domain/settlement/monthly-statement.ts'
 import { monthOf } from '../../../shared/domain/time.ts'
+import { readStatement } from '../../../shared/settlement/monthly-statement.ts'
 import { statementCsv, statementPage } from '../../../shared/settlement/report/monthly-statement.ts'
+import { useFreshTable } from '../../support/tables.ts'
+import { builtBatch, completedDebit, newProvider } from '../one-provider.ts'
+import { useReportShelf } from '../report-shelf.ts'
 import { adjustment, line, sealed } from './one-batch.ts'
+
+useReportShelf()
 
 const first = { ...sealed([line({}), adjustment]), bankReference: '=1+1' }
 const open = { ...sealed([]), sealedAt: null, totals: null }
 const month = monthOf(new Date(first.date))
 const after = new Date('2027-01-01')
-const of = (batches: readonly Batch[], now = after) =>
-  statementOf(first.provider, month, batches, now)
+const of = (batches: readonly Batch[], isOpen = false) =>
+  statementOf(first.provider, month, batches, isOpen)
 
-test('a statement is partial in its month, and while a batch is unsealed or not summed', () => {
+test('a statement is partial while its month is open, and while a batch is unsealed or not summed', () => {
   expect(of([first]).isPartial).toBe(false)
-  expect(of([first], new Date(first.date)).isPartial).toBe(true)
+  expect(of([first], true).isPartial).toBe(true)
   expect(of([first, open]).isPartial).toBe(true)
   expect(of([first, open]).totals).toEqual(first.totals)
   // Its builder has crashed.
   expect(of([first, { ...sealed([]), totals: null }]).isPartial).toBe(true)
+})
+
+test('a statement of a past month is partial while a debit of its earlier days is in no batch', async () => {
+  await useFreshTable()
+  const provider = await newProvider()
+  const read = async () => {
+    const { isPartial, totals } = await readStatement(provider, month, new Date('2026-12-03'))
+    return [isPartial, totals.count]
+  }
+  await completedDebit(provider, 100_00, new Date('2026-11-30T12:00:00Z'))
+  expect(await read()).toEqual([false, 0])
+  await completedDebit(provider, 100_00, new Date('2026-11-29T12:00:00Z'))
+  expect(await read()).toEqual([true, 0])
+  await builtBatch(provider, 8)
+  expect(await read()).toEqual([false, 1])
 })
 
 test('a statement has the fees of each schedule, and only completed payouts are paid', () => {
