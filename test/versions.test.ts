@@ -179,7 +179,7 @@ const updates: Record<string, () => Promise<unknown>> = {
   CREDENTIAL: () => operate('credential', 'revoke', { id: itemAt('CREDENTIAL').pk.split('#')[1] }),
   BATCH: async () => {
     const found: Any = await findBatch(batch)
-    return replaceBatch(found, found, runtime)
+    return replaceBatch(found, found)
   },
   BUILD: () => acquireLanes(itemAt('BUILD'), runtime),
   HLTH: () =>

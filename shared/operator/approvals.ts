@@ -152,8 +152,8 @@ export const claimGranted = async (
     return new Refusal(1409, { details })
   }
   const claim = { id: approval.id, claim: worker, at, until }
-  const release = () => store.releaseApproval(claim, runtime)
-  const isClaimed = await store.claimApproval(claim, runtime).catch(async (error) => {
+  const release = () => store.releaseApproval(claim)
+  const isClaimed = await store.claimApproval(claim).catch(async (error) => {
     // Its reply may be lost: the claim would last as long as the function.
     await release().catch(() => false)
     throw error

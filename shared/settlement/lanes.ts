@@ -160,7 +160,7 @@ const openBatches = (scope: BuildScope, lanes: number, runtime: Runtime) => {
       const { batch, isNew } = await findOpenBatch(scope, runtime)
       if (lanes === 1 || batch.lanes) return { batch, isNew }
       if (isNew) return { batch: { ...batch, lanes }, isNew }
-      const divided = await replaceBatch(batch, { ...batch, lanes }, runtime)
+      const divided = await replaceBatch(batch, { ...batch, lanes })
       if (divided) return { batch: divided, isNew }
     }
   }

@@ -20,7 +20,7 @@ export const finishBatch = async (id: BatchId, runtime: Runtime): Promise<void> 
       reportFormats.map((format) => writeReport(batch, format, render(format, summed, lines))),
     )
     // If another worker wrote first, the next round continues from its write.
-    await replaceBatch(batch, { ...summed, reportedAt: runtime.now() }, runtime)
+    await replaceBatch(batch, { ...summed, reportedAt: runtime.now() })
   }
 }
 
@@ -36,7 +36,7 @@ export const sealBatch = async (id: BatchId, runtime: Runtime): Promise<boolean>
 const close = async (previous: Batch, runtime: Runtime): Promise<boolean> => {
   const next = { ...previous, sealedAt: runtime.now(), payOn: await payoutDayOf(previous) }
   const gates = gateWrites(previous)
-  if (gates.length === 0) return (await replaceBatch(previous, next, runtime)) !== undefined
+  if (gates.length === 0) return (await replaceBatch(previous, next)) !== undefined
   const written = await replaceBatches([{ previous, next }], { alongside: gates }, runtime)
   return written.kind === 'written'
 }

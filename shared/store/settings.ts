@@ -1,10 +1,9 @@
-import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { Refusal } from '../domain/refusal.ts'
 import type { Jitter, Runtime } from '../runtime.ts'
 import type { Key } from './keys.ts'
 import { optimistically } from './optimistic.ts'
 import * as db from './table.ts'
-import { transact, transactionMet, withConflictRetries } from './transactions.ts'
+import { transact } from './transactions.ts'
 
 /**
  * Operator settings, replaced as a whole with optimistic locking: no operator undoes a change that
@@ -53,8 +52,7 @@ export const changeSettings = async <T extends object, C extends T | Refusal | u
     const Item = { ...key, entity, ...(await to(next as T)), revision: last.revision }
     const put = { TableName: db.tableName(), Item, ...unchanged(item) }
     const others = alongside(previous, next as T)
-    const isWritten = await withConflictRetries(() => putWith(put, others), runtime)
-    return isWritten ? { result: next } : undefined
+    return (await putWith(put, others, runtime)) ? { result: next } : undefined
   })
   return result
 }
@@ -89,8 +87,11 @@ export const unchanged = (item: db.Item | undefined) => {
 }
 
 /** Writes an item and others, all or none. @returns false when a condition was not met */
-export const putWith = (put: NonNullable<db.Write['Put']>, others: readonly db.Write[]) => {
-  if (others.length === 0) return db.conditionMet(db.table.send(new PutCommand(put)))
-  const TransactItems = [{ Put: put }, ...others]
-  return transactionMet(db.table.send(new TransactWriteCommand({ TransactItems })))
-}
+export const putWith = (
+  { Item, ...condition }: ReturnType<typeof db.putWrite>['Put'],
+  others: readonly db.Write[],
+  runtime: Jitter,
+): Promise<boolean> =>
+  others.length === 0
+    ? db.putIf(Item, condition)
+    : transact([{ Put: { Item, ...condition } }, ...others], runtime)

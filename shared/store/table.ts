@@ -17,6 +17,7 @@ import {
 } from '@aws-sdk/lib-dynamodb'
 import { clientLimits } from '../client-limits.ts'
 import { environment, pause } from '../runtime.ts'
+import { withConflictRetries, withoutJitter } from './conflicts.ts'
 import { type KeySpan, keysWithin } from './key-span.ts'
 import type { Collection, Key } from './keys.ts'
 
@@ -119,23 +120,27 @@ export const hasVersion = (version: number) => ({
   ExpressionAttributeValues: { ':previous': version },
 })
 
+/** A transaction at the same item rejects a plain write, also one whose condition is met. */
+const send = (command: PutCommand | UpdateCommand | DeleteCommand): Promise<boolean> =>
+  conditionMet(withConflictRetries(() => table.send(command as PutCommand), withoutJitter))
+
 /** Writes one item. Returns false when the condition was not met. */
 export const putIf = (Item: Item, condition: object): Promise<boolean> =>
-  conditionMet(table.send(new PutCommand(putWrite(Item, condition).Put)))
+  send(new PutCommand(putWrite(Item, condition).Put))
 
 /** Updates one item. Returns false when the condition was not met. */
 export const updateIf = (key: Key, expression: UpdateExpression): Promise<boolean> =>
-  conditionMet(table.send(new UpdateCommand(updateWrite(key, expression).Update)))
+  send(new UpdateCommand(updateWrite(key, expression).Update))
 
 export const put = async (key: Key, entity: string, members: object): Promise<void> => {
-  await table.send(new PutCommand({ TableName: tableName(), Item: { ...key, entity, ...members } }))
+  await putIf({ ...key, entity, ...members }, {})
 }
 
 const exists = { ConditionExpression: 'attribute_exists(pk)' }
 
 /** Removes one item. Returns false when the condition was not met; by default, that it exists. */
 export const remove = (Key: Key, condition: object = exists): Promise<boolean> =>
-  conditionMet(table.send(new DeleteCommand({ TableName: tableName(), Key, ...condition })))
+  send(new DeleteCommand({ TableName: tableName(), Key, ...condition }))
 
 /** Reads a whole item collection, strongly consistent. */
 export const readCollection = (collection: Collection) => queryAll(collectionQuery(collection))
@@ -224,7 +229,7 @@ export const queryAll = async (input: QueryInput): Promise<Item[]> => {
 }
 
 /** Returns false when the condition of a write was not met. */
-export const conditionMet = async (write: Promise<unknown>): Promise<boolean> => {
+const conditionMet = async (write: Promise<unknown>): Promise<boolean> => {
   try {
     await write
     return true

@@ -3,7 +3,13 @@ import {
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb'
-import { GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import {
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
 import { approve, type Debit } from '../../shared/domain/debits/debit.ts'
@@ -11,9 +17,10 @@ import { pesewas } from '../../shared/domain/money.ts'
 import { createDebit } from '../../shared/store/debits/charges.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
-import { sha256 } from '../../shared/store/keys.ts'
-import { table } from '../../shared/store/table.ts'
-import { bankMove, NOON, pendingDebit, still } from '../support/examples.ts'
+import { keys, sha256 } from '../../shared/store/keys.ts'
+import { put, putIf, remove, table, updateIf } from '../../shared/store/table.ts'
+import { changeHealth } from '../../shared/store/webhooks/health.ts'
+import { bankMove, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted, refused } from '../support/refused.ts'
 
 /** Tests what no emulator does: conflicts, throttling, and responses lost after the commit. */
@@ -143,6 +150,32 @@ test('a transition that conflicts with another write is retried', async () => {
   calls.on(UpdateCommand).rejectsOnce(conflict()).resolves({ Attributes })
   expect(await complete(debit)).toMatchObject({ status: 'completed' })
   expect(calls.commandCalls(UpdateCommand)).toHaveLength(2)
+})
+
+const provider = providerId('demo')
+const key = keys.webhookHealth(provider)
+const slow = () => ({ slowSince: NOON })
+
+test.each([
+  ['put', PutCommand, () => put(key, 'x', {})],
+  ['conditional put', PutCommand, () => putIf(key, {})],
+  ['single update', UpdateCommand, () => updateIf(key, { UpdateExpression: 'SET a = b' })],
+  ['removal', DeleteCommand, () => remove(key)],
+  ['change of the health', PutCommand, () => changeHealth(provider, slow)],
+] as const)('a %s that conflicts with a transaction is retried', async (_, command, write) => {
+  calls.on(GetCommand).resolves({})
+  calls
+    .on(command as typeof PutCommand)
+    .rejectsOnce(conflict())
+    .resolves({})
+  expect(await write()).not.toBe(false)
+  expect(calls.commandCalls(command as typeof PutCommand)).toHaveLength(2)
+})
+
+test('a change of the health that is recorded is retried after a conflict', async () => {
+  calls.on(GetCommand).resolves({})
+  calls.on(TransactWriteCommand).rejectsOnce(cancelled(CONFLICT, NONE)).resolves({})
+  expect(await changeHealth(provider, slow, () => [{}])).toEqual(slow())
 })
 
 test('a transition whose response is lost succeeds if it was committed', async () => {

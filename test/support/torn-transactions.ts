@@ -37,7 +37,8 @@ export const recordSites = (): ReadonlySet<string> => {
     // One write is all or none.
     if (name === 'TransactWriteCommand' && TransactItems.length > 1) {
       const frames = (new Error().stack ?? '').split('\n')
-      const frame = frames.find((one) => /shared\/(?!store\/transactions)/.test(one)) ?? ''
+      const frame =
+        frames.find((one) => /shared\/(?!store\/(?:transactions|conflicts))/.test(one)) ?? ''
       sites.add(/shared\/[\w/.-]+:\d+/.exec(frame)?.[0] ?? frame)
     }
     return undefined

@@ -8,9 +8,10 @@ import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { DAY_SECONDS } from '../../domain/time.ts'
 import type { Runtime } from '../../runtime.ts'
+import { withConflictRetries } from '../conflicts.ts'
 import { keys, sha256 } from '../keys.ts'
 import * as db from '../table.ts'
-import { failedConditions, withConflictRetries } from '../transactions.ts'
+import { failedConditions } from '../transactions.ts'
 import { toDebitItem } from './debit-item.ts'
 
 /** A day total expires long after the timeouts and audits of its day. */

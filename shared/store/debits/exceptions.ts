@@ -1,4 +1,3 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { Debit } from '../../domain/debits/debit.ts'
 import type { ExceptionStatus, ReportException, Resolution } from '../../domain/debits/exception.ts'
 import {
@@ -47,7 +46,7 @@ const itemOf = (exception: ReportException) => ({
 })
 
 export const putException = async (exception: ReportException): Promise<void> => {
-  await db.table.send(new PutCommand(exceptionWrite(exception).Put))
+  await db.putIf(itemOf(exception), {})
 }
 
 /** Writes an exception again that a failover lost. An existing one stays as it is. */

@@ -14,7 +14,6 @@ import { debitExpiry, type Expiry } from '../retention.ts'
 import { putWith } from '../settings.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
-import { withConflictRetries } from '../transactions.ts'
 import { dueAttributes } from '../work-index.ts'
 
 /** Refunds (docs/api.md#refunds): one item per debit, in its partition. */
@@ -87,7 +86,7 @@ export const replaceRefund = async (
   runtime: Jitter,
 ): Promise<Refund | undefined> => {
   const { Put } = refundReplacement(previous, next)
-  const isWritten = await withConflictRetries(() => putWith(Put, alongside), runtime)
+  const isWritten = await putWith(Put, alongside, runtime)
   return isWritten ? { ...next, version: previous.version + 1 } : undefined
 }
 

@@ -5,10 +5,11 @@ import { isOpen, lifecycle } from '../../domain/debits/lifecycle.ts'
 import { isUnprompted, isUnwanted } from '../../domain/debits/prompts.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Jitter } from '../../runtime.ts'
+import { withConflictRetries } from '../conflicts.ts'
 import { keys } from '../keys.ts'
 import { optimistically } from '../optimistic.ts'
 import * as db from '../table.ts'
-import { failedWrites, transactionMet, withConflictRetries } from '../transactions.ts'
+import { failedWrites, transactionMet } from '../transactions.ts'
 import {
   customerListOf,
   expiryAfter,

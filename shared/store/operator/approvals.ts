@@ -12,7 +12,7 @@ import { type SecretOwner, seal, unseal } from '../sealing.ts'
 import { putWith } from '../settings.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
-import { transact, withConflictRetries } from '../transactions.ts'
+import { transact } from '../transactions.ts'
 
 /** Requests for approval and their decisions (docs/api.md#approvals). The items never expire. */
 
@@ -70,7 +70,7 @@ export const putApproval = async (
   const key = { ...keys.plainOptions(id), entity: 'plain-options', id }
   const plainItem = { ...key, options: plain, expiresAt: db.expiresAt(expiresAt, 0) }
   const others = [...alongside, ...(approval.customer ? [db.putWrite(plainItem)] : [])]
-  if (!(await withConflictRetries(() => putWith(Put, others), runtime))) {
+  if (!(await putWith(Put, others, runtime))) {
     throw new Error(`Two requests for approval have the id ${id}`)
   }
 }
@@ -128,11 +128,8 @@ export const decideApproval = (
 /** The right of one worker to carry out a granted call, until a time. */
 type CallClaim = { id: ApprovalId; claim: string; at: Date; until: Date }
 
-const update = (id: ApprovalId, expression: Parameters<typeof db.updateIf>[1], runtime: Jitter) =>
-  withConflictRetries(() => db.updateIf(keys.approval(id), expression), runtime)
-
 /** @returns false when another worker has the claim, or the call is carried out or expired */
-export const claimApproval = ({ id, claim, at, until }: CallClaim, runtime: Jitter) => {
+export const claimApproval = ({ id, claim, at, until }: CallClaim): Promise<boolean> => {
   const expression = {
     UpdateExpression: 'SET claim = :claim, claimedUntil = :until',
     ConditionExpression:
@@ -145,17 +142,17 @@ export const claimApproval = ({ id, claim, at, until }: CallClaim, runtime: Jitt
       ':until': until.toISOString(),
     },
   }
-  return update(id, expression, runtime)
+  return db.updateIf(keys.approval(id), expression)
 }
 
 /** Releases a claim, so that the grant can be repeated immediately. */
-export const releaseApproval = ({ id, claim }: CallClaim, runtime: Jitter): Promise<boolean> => {
+export const releaseApproval = ({ id, claim }: CallClaim): Promise<boolean> => {
   const expression = {
     UpdateExpression: 'REMOVE claim, claimedUntil',
     ConditionExpression: 'claim = :claim',
     ExpressionAttributeValues: { ':claim': claim },
   }
-  return update(id, expression, runtime)
+  return db.updateIf(keys.approval(id), expression)
 }
 
 type CallEnd = { doneAt: Date; refusal?: string | undefined }

@@ -1,4 +1,3 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { BATCH_PREFIX, type BatchId, readBatchId } from '../../domain/ids.ts'
 import type { FeeSchedule } from '../../domain/providers/fee-schedule.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
@@ -9,7 +8,7 @@ import type { Jitter, Runtime } from '../../runtime.ts'
 import { keys, sha256 } from '../keys.ts'
 import { currentGeneration } from '../operator/restores.ts'
 import * as db from '../table.ts'
-import { transactWrites, withConflictRetries } from '../transactions.ts'
+import { transactWrites } from '../transactions.ts'
 import { workQuery } from '../work-index.ts'
 import { fromBatchItem, toBatchItem } from './batch-item.ts'
 import { fundsChange } from './funding.ts'
@@ -85,10 +84,10 @@ export const findOpenBatch = async (
 }
 
 /** Replaces the header of a batch. @returns undefined when another worker was first */
-export const replaceBatch = async (previous: Batch, batch: Batch, runtime: Jitter) => {
+export const replaceBatch = async (previous: Batch, batch: Batch) => {
   const next = { ...batch, version: previous.version + 1 }
-  const write = () => db.table.send(new PutCommand(replacement(previous, next).Put))
-  return (await db.conditionMet(withConflictRetries(write, runtime))) ? next : undefined
+  const { Item, ...condition } = replacement(previous, next).Put
+  return (await db.putIf(Item, condition)) ? next : undefined
 }
 
 const replacement = (previous: Batch, next: Batch) =>

@@ -1,6 +1,7 @@
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { WebhookHealth } from '../../domain/webhooks/health.ts'
 import { ttlCache } from '../cache.ts'
+import { withoutJitter } from '../conflicts.ts'
 import { keys } from '../keys.ts'
 import { optimistically } from '../optimistic.ts'
 import { putWith } from '../settings.ts'
@@ -57,7 +58,8 @@ export const changeHealth = (
     const next = await change(previous)
     if (next === previous) return next
     const others = alongside(previous, next)
-    return (await putWith(putOf(provider, next, item.version), others)) ? next : undefined
+    const put = putOf(provider, next, item.version)
+    return (await putWith(put, others, withoutJitter)) ? next : undefined
   })
 
 const putOf = (provider: ProviderId, health: WebhookHealth, version: number) => {
