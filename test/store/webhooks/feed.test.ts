@@ -52,6 +52,21 @@ test('every page expires except the newest', async () => {
   ])
 })
 
+test('a full page expires also if the append that began the next one was interrupted', async () => {
+  const provider = providerId('half')
+  await appendToFeed(provider, events(1, 30), NOON)
+  const restore = aroundTableCalls(async (name, call) => {
+    if (name === 'Update') throw new Error('interrupted')
+    return call()
+  })
+  const append = () => appendToFeed(provider, [event(31)], NOON)
+  await expect(append()).rejects.toThrow('interrupted')
+  restore()
+  await append()
+  expect(await entries(provider)).toEqual(events(1, 31))
+  expect((await pageItem(provider, 1))?.expiresAt).toBe(inSeconds(35 * 86_400).getTime() / 1000)
+})
+
 const provider = providerId('reader')
 beforeAll(() => appendToFeed(provider, events(1, 100), NOON))
 
