@@ -168,7 +168,7 @@ const recordedRun = (workers: Invocations, recording: Recording): Run => {
     writers.delete(record)
     events.delete(own)
     trace.log(`${name} ends: ${result.kind}`)
-    record.isFinished = isFinished(result)
+    Object.assign(record, { endedAt: clock.now(), isFinished: isFinished(result) })
     return result
   }
 }

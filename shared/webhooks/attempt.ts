@@ -20,12 +20,13 @@ import {
 } from '../domain/webhooks/delivery.ts'
 import { isChargeEvent, type ProviderEvent } from '../domain/webhooks/event.ts'
 import { sentType } from '../domain/webhooks/event-type.ts'
-import type { WebhookHealth } from '../domain/webhooks/health.ts'
+import { noteAbandoned, type WebhookHealth } from '../domain/webhooks/health.ts'
 import { canSign, type StoredWebhook } from '../domain/webhooks/webhook.ts'
 import { measure } from '../metrics.ts'
 import type { Runtime } from '../runtime.ts'
 import { optimistically } from '../store/optimistic.ts'
 import { findAttempt, findDelivery, replaceDelivery } from '../store/webhooks/deliveries.ts'
+import { changeHealth } from '../store/webhooks/health.ts'
 import { putReceipt } from '../store/webhooks/receipts.ts'
 import { isPrompt, markSlow, type OutcomeObservation, recordOutcome } from './health.ts'
 import { send } from './send.ts'
@@ -148,8 +149,12 @@ const abandonDelivery = async (
   reason: FailureReason,
   runtime: Pick<Runtime, 'now'>,
 ): Promise<void> => {
-  const next = abandon(record, reason, runtime.now())
-  if (await replaceDelivery(previous, next)) logAttempt(next, { previous, tried: false })
+  const at = runtime.now()
+  const next = abandon(record, reason, at)
+  if (!(await replaceDelivery(previous, next))) return
+  logAttempt(next, { previous, tried: false })
+  // The webhook can have recovered since the read of its health.
+  if (reason === 4001) await changeHealth(record.provider, (health) => noteAbandoned(health, at))
 }
 
 const saveReceipt = async (deliveries: readonly Delivery[]): Promise<boolean> => {

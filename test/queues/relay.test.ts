@@ -218,7 +218,7 @@ test('each page of a recovery is sent with its delay, and none after the last', 
     old = next
   }
   expect(sent).toEqual([
-    ['recoveries', { ...page, page: 0 }, 0, 'demo'],
+    ['recoveries', { ...page, page: 0 }, 60, 'demo'],
     ['recoveries', { ...page, page: 1 }, 10, 'demo'],
   ])
 })

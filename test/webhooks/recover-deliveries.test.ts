@@ -3,12 +3,14 @@ import { recoverDeliveries } from '../../functions/jobs/recover-deliveries.ts'
 import { abandon, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { RECOVERY_PAGE, requestedRecovery } from '../../shared/domain/webhooks/recovery.ts'
 import { listDeliveries, replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
-import { findHealth } from '../../shared/store/webhooks/health.ts'
+import { changeHealth, findHealth } from '../../shared/store/webhooks/health.ts'
 import { findRecovery, openRecovery } from '../../shared/store/webhooks/recoveries.ts'
-import { saveAttempts } from '../../shared/webhooks/attempt.ts'
+import { debitEvent } from '../../shared/views/webhook-payload.ts'
+import { attemptDelivery, saveAttempts } from '../../shared/webhooks/attempt.ts'
 import { recordOutcome } from '../../shared/webhooks/health.ts'
 import { take, useQueues } from '../settlement/messages-sent.ts'
-import { inSeconds, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
+import { inSeconds, NOON, pendingDebit, providerId, still, webhook } from '../support/examples.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 /** A recovery that an operator requested, page by page (docs/api.md#recovery). */
@@ -81,6 +83,33 @@ test('an event that is abandoned after its webhook has recovered is noted', asyn
   expect(await findHealth(provider)).toEqual({})
   await saveAttempts([attempt], still())
   expect(await findHealth(provider)).toMatchObject({ exhaustedSince: NOON })
+})
+
+test('an event of a disabled webhook that recovers before the record is recovered after the next success', async () => {
+  const event = debitEvent(pendingDebit({ provider }), 0)
+  const health = { exhaustedSince: inSeconds(-60), disabledAt: inSeconds(-60) }
+  const success = { milliseconds: 5, succeeded: true, isGone: false, abandoned: false }
+  const succeed = async () =>
+    recordOutcome({ provider, health: await findHealth(provider), ...success }, still())
+  await changeHealth(provider, () => health)
+  let hasRecovered = false
+  const restore = aroundTableCalls(async (name, call) => {
+    if (name !== 'Put' || hasRecovered) return call()
+    hasRecovered = true
+    await succeed()
+    return call()
+  })
+  const request = { event, previous: undefined, number: 1, skipsSlowReceivers: true }
+  await attemptDelivery({ ...request, webhook, health }, still()).finally(restore)
+  expect([hasRecovered, await findHealth(provider)]).toEqual([
+    true,
+    { recoveredAt: NOON, exhaustedSince: NOON },
+  ])
+  await succeed()
+  const message = { provider, id: `automatic-${NOON.getTime()}`, page: 0 }
+  await take(recoverDeliveries(still({ now: () => inSeconds(60) })), 'recoveries', message)
+  const [delivery] = await listDeliveries(event.reference)
+  expect(delivery).toMatchObject({ status: 'pending', nextAttemptAt: inSeconds(60) })
 })
 
 test('an abandoned event is noted for the recovery of a webhook that has recovered during its last attempt', async () => {

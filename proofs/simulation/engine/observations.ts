@@ -105,6 +105,8 @@ export type BookEntry = {
 export type InvocationRecord = {
   name: string
   startedAt: number
+  /** Undefined while it runs. */
+  endedAt?: number
   isFinished: boolean
   late?: readonly string[]
   refused?: readonly string[]

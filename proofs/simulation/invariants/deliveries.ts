@@ -137,40 +137,54 @@ const attemptsAreAllowed = eachEvent((event, { deliveries, timeline, setup }) =>
 /** A recovery covers events of 72 hours; one hour is left for its start. */
 const COVERED_MS = 71 * HOUR_MS
 
-/** A recovery at that time can miss the event: the index is late, and clocks differ. */
-const SETTLED_MS = 2 * MINUTE_MS
-
 /** An abandoned event is retried once its receiver responds (docs/api.md#recovery). */
 const abandonedEventsAreRecovered = eachDelivery((delivery, index) => {
   const { observations, setup, timeline } = index
   const { provider, occurredAt } = delivery.item
-  const failedAt = abandonedAt(delivery, observations)
-  if (failedAt === undefined) return undefined
+  const abandoned = abandonmentOf(delivery, observations)
+  if (!abandoned) return undefined
+  const { at, notedAt } = abandoned
   // A changed webhook may want neither the event nor a retry.
-  const from = Math.min(Date.parse(occurredAt), failedAt)
+  const from = Math.min(Date.parse(occurredAt), at)
   if (timeline.during('webhook', provider, from, setup.endedAt).length > 1) return undefined
   const own = index.posts.filter((one) => one.receiver?.id === provider && isConfirmed(one.post))
-  const near = (setup.isRepaired ? LISTED_MS : SETTLED_MS) + 2 * setup.skew
-  const isNear = own.some(
-    ({ post }) => post.at > failedAt - near && index.startOf(post.by, post.at) <= failedAt + near,
-  )
+  const successes = own.map(({ post }) => ({
+    isFinished: isFinished(post, observations),
+    ...{ at: post.at, from: index.startOf(post.by, post.at) },
+    until: observations.invocations.get(post.by ?? 0)?.endedAt ?? post.at,
+  }))
+  // Its recovery can miss the event: its health was written after the event was abandoned.
+  const isMissed = successes.some((success) => {
+    const usual = setup.isRepaired || !success.isFinished ? LISTED_MS : 0
+    const near = usual + 2 * setup.skew
+    return success.from <= at + near && success.until >= at - near
+  })
   const until = Math.min(Date.parse(occurredAt) + COVERED_MS, setup.endedAt - HOUR_MS)
-  const isIgnored = own.some(
-    ({ post }) => post.at > failedAt && post.at < until && isFinished(post, observations),
+  // An earlier invocation can have read the health before.
+  const isIgnored = successes.some(
+    (success) => success.isFinished && success.from > notedAt && success.at < until,
   )
-  return !isNear && isIgnored && 'stays abandoned although its receiver responded later'
+  return !isMissed && isIgnored && 'stays abandoned although its receiver responded later'
 })
 
-/** Returns when the event was abandoned; undefined if no automatic recovery must retry it. */
-const abandonedAt = (
-  { item: { status, last, autoRetries }, changes }: DeliveryHistory,
+/**
+ * Returns when the event was abandoned, and by when the health of its webhook noted it; undefined if no
+ * automatic recovery must retry it.
+ */
+const abandonmentOf = (
+  { item: { status, last, reason, autoRetries }, changes }: DeliveryHistory,
   { invocations }: Parameters<typeof isFinished>[1],
-): number | undefined => {
-  if (status !== 'abandoned' || !last || autoRetries >= AUTO_RETRIES_MAX) return undefined
+) => {
+  const isNoted = last !== null || reason === DISABLED
+  if (status !== 'abandoned' || !isNoted || autoRetries >= AUTO_RETRIES_MAX) return undefined
   const change = movesTo(changes, 'abandoned').at(-1)
   // An invocation that crashed may not have recorded the health of the webhook.
-  return invocations.get(change?.by?.invocation ?? 0)?.isFinished ? change?.at : undefined
+  const { isFinished, endedAt } = invocations.get(change?.by?.invocation ?? 0) ?? {}
+  return change && isFinished ? { at: change.at, notedAt: endedAt ?? change.at } : undefined
 }
+
+/** The reason of an event that was abandoned without an attempt, because its webhook was disabled. */
+const DISABLED = 4001
 
 /** An index shows an abandoned event by then. */
 const LISTED_MS = 15 * MINUTE_MS

@@ -68,17 +68,19 @@ const noteSuccess = (health: WebhookHealth, at: Date): WebhookHealth => {
 
 const noteFailure = (health: WebhookHealth, { at, abandoned, isGone }: HealthObservation) => {
   const failing = health.failingSince ? health : { ...health, failingSince: at }
-  const exhausted =
-    abandoned && !failing.exhaustedSince ? { ...failing, exhaustedSince: at } : failing
-  const noted = noteGone(exhausted, isGone, at)
+  const noted = noteGone(abandoned ? noteAbandoned(failing, at) : failing, isGone, at)
   const { goneSince = at, disabledAt } = noted
   const isDead =
     failingDays(noted, at) >= DISABLED_AFTER_DAYS ||
     at.getTime() - goneSince.getTime() >= DISABLED_AFTER_GONE_MS
   if (!isDead || disabledAt) return noted
   // Its next events are abandoned without an attempt.
-  return { ...noted, exhaustedSince: noted.exhaustedSince ?? at, disabledAt: at }
+  return { ...noteAbandoned(noted, at), disabledAt: at }
 }
+
+/** Notes an abandoned delivery for the next recovery; returns the same object if one is noted. */
+export const noteAbandoned = (health: WebhookHealth, at: Date): WebhookHealth =>
+  health.exhaustedSince ? health : { ...health, exhaustedSince: at }
 
 const noteGone = (health: WebhookHealth, isGone: boolean, at: Date): WebhookHealth => {
   const { goneSince, ...others } = health

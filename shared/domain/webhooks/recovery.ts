@@ -21,31 +21,27 @@ export type Recovery = {
 export const RECOVERY_DAYS_MAX = 14
 const AUTOMATIC_SECONDS = 3 * DAY_SECONDS
 
+/** An index can show the last abandoned events late, and the clocks of their hosts can be ahead. */
+const AUTOMATIC_DELAY_SECONDS = 60
+
 /** The deliveries of a page, and the seconds over which their attempts are spread. */
 export const RECOVERY_PAGE = 50
 export const RECOVERY_PAGE_SECONDS = 10
 
 type NewRecovery = { provider: ProviderId; id: string; now: Date }
 
-/** Returns the automatic recovery of the events of the last 72 hours. */
-export const automaticRecovery = ({ provider, id, now }: NewRecovery): Recovery => ({
-  provider,
-  id,
-  until: now,
-  status: 'running',
-  page: 0,
-  cursor: null,
-  count: 0,
-  runAt: now,
-  kind: 'automatic',
-  since: secondsAfter(now, -AUTOMATIC_SECONDS),
-})
+export const requestedRecovery = (request: NewRecovery & { since: Date }): Recovery => {
+  const { provider, id, now, since } = request
+  const begun = { status: 'running', page: 0, cursor: null, count: 0 } as const
+  return { provider, id, kind: 'asked', since, until: now, runAt: now, ...begun }
+}
 
-export const requestedRecovery = (request: NewRecovery & { since: Date }): Recovery => ({
-  ...automaticRecovery(request),
-  kind: 'asked',
-  since: request.since,
-})
+/** Returns the automatic recovery of the events of the last 72 hours, a minute later. */
+export const automaticRecovery = (request: NewRecovery): Recovery => {
+  const at = secondsAfter(request.now, AUTOMATIC_DELAY_SECONDS)
+  const since = secondsAfter(request.now, -AUTOMATIC_SECONDS)
+  return { ...requestedRecovery({ ...request, since }), kind: 'automatic', until: at, runAt: at }
+}
 
 export const dueInPage = (runAt: Date, index: number): Date =>
   new Date(runAt.getTime() + Math.floor((index * RECOVERY_PAGE_SECONDS * 1000) / RECOVERY_PAGE))

@@ -13,10 +13,11 @@ const opening = { provider: providerId('demo'), id: 'r-1', now: NOON }
 const span = { provider: 'demo', id: 'r-1', runAt: NOON, until: NOON }
 const fresh = { ...span, status: 'running', page: 0, cursor: null, count: 0 }
 
-test('a requested recovery spans from the requested time to now, an automatic one 72 hours', () => {
+test('a requested recovery spans from the requested time to now, an automatic one 72 hours to a minute later', () => {
   const since = inSeconds(-14 * 86_400)
   expect(requestedRecovery({ ...opening, since })).toEqual({ ...fresh, kind: 'asked', since })
-  const automatic = { ...fresh, kind: 'automatic', since: inSeconds(-72 * 3600) }
+  const later = { until: inSeconds(60), runAt: inSeconds(60) }
+  const automatic = { ...fresh, ...later, kind: 'automatic', since: inSeconds(-72 * 3600) }
   expect(automaticRecovery(opening)).toEqual(automatic)
 })
 

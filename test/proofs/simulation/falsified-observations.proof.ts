@@ -119,6 +119,18 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const { reference } = debit(run, 'settled')
     operate(run, 'delivery', 'redeliver', {}, { reference, id: 3 })
   },
+  '15 no recovery follows an event that a disabled webhook did not get': (run) => {
+    const abandoned = { status: 'abandoned', last: null, reason: 4001 }
+    append(run, completedDelivery(run), abandoned)
+    run.invocations.set(-1, {
+      isFinished: true,
+      startedAt: 0,
+      endedAt: 0,
+      payments: '',
+      repeated: '',
+    })
+    Object.assign(run.changes.at(-1), { at: 0, by: { name: 'deliver-webhook', invocation: -1 } })
+  },
   '15 a recovery leaves an event abandoned': (run) => {
     const { reference, provider } = debit(run, 'settled')
     const item = itemOf(run, { entity: 'delivery', reference, n: 3 })
@@ -751,6 +763,8 @@ const messages: Record<string, string> = {
   '56 an exception is closed twice': 'was closed twice',
   '57 a timestamp of another time is accepted': 'was served with a timestamp of another time',
   '6 an approval is accepted, but not stored': 'its bank received approved, which it was not',
+  '15 no recovery follows an event that a disabled webhook did not get':
+    'stays abandoned although its receiver responded later',
   '15 a recovery leaves an event abandoned':
     'stays abandoned although an operator recovered its provider',
   '53 a bank has a debit whose completion the service has read':

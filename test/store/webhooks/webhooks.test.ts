@@ -112,8 +112,8 @@ test('a recovery starts once, writes each page once and in order, and is swept u
   expect([await openRecovery(first), await openRecovery(first)]).toEqual([true, false])
   expect(await item()).toMatchObject({
     work: expect.stringMatching(/^WATCH#\d{1,2}$/),
-    due: inSeconds(120).toISOString(),
-    expiresAt: inSeconds(90 * 86_400).getTime() / 1000,
+    due: inSeconds(60 + 120).toISOString(),
+    expiresAt: inSeconds(60 + 90 * 86_400).getTime() / 1000,
   })
   const second = afterPage(first, page(), inSeconds(3))
   const last = afterPage(second, page(true), inSeconds(14))
