@@ -60,8 +60,8 @@ const roundHalfEven = (text: string): number => {
   const [whole = '', decimals = ''] = text.split('.')
   if (whole.length > WHOLE_DIGITS_MAX) return FEE_MAX
   const floor = Number(`${whole}${decimals.slice(0, 2).padEnd(2, '0')}`)
-  const rest = decimals.slice(2).replace(/0+$/, '')
-  if (rest === '5') return floor + (floor % 2)
+  const rest = decimals.slice(2)
+  if (/^50*$/.test(rest)) return floor + (floor % 2)
   return rest > '5' ? floor + 1 : floor
 }
 

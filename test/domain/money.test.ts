@@ -16,6 +16,7 @@ const parsed = rowsOf(`
   fee     0.005                 0
   fee     0.015                 2
   fee     0.025                 2
+  fee     0.0250000             2
   fee     0.0250000001          3
   fee     0.0249999999          2
   fee     0.995                 100

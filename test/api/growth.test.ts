@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { failureCode } from '../../shared/domain/banks/failure-code.ts'
+import { Fee } from '../../shared/domain/money.ts'
+import { messagesOf } from '../domain/messages-of.ts'
+
+/** Callers and banks choose the length of these texts. */
+
+const readers: Record<string, (size: number) => () => unknown> = {
+  'zeros before the last digit of a fee': (size) => () => messagesOf(Fee, `0.${'0'.repeat(size)}1`),
+  'blanks in an explanation': (size) => () => failureCode(`account${' '.repeat(size)}x`),
+}
+
+/** Returns the least of several times, which other load changes least. */
+const timeOf = (read: () => unknown): number => {
+  const times = Array.from({ length: 5 }, () => {
+    const start = performance.now()
+    try {
+      read()
+    } catch {
+      // A refusal is a result, too.
+    }
+    return performance.now() - start
+  })
+  return Math.min(...times)
+}
+
+test.each(Object.entries(readers))('the time to read %s grows linearly', (_, reader) => {
+  const [one, four] = [reader(4_000), reader(16_000)].map(timeOf)
+  // Linear readers take four times as long, quadratic ones sixteen times.
+  expect((four ?? 0) / (one ?? 0)).toBeLessThan(10)
+})
