@@ -5,16 +5,16 @@ import { type ApiEvent, type Guard, orThrow } from './context.ts'
 import { bodyText, checkReserved, fieldsOf, malformed, originalBody, scan } from './json-body.ts'
 import type { Operation } from './operations.ts'
 
-const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?(?<charset>[^";]*)"?\s*)?$/i
-
 /** Rejects a body that is not sent as uncompressed JSON in UTF-8: 400/1400. */
 const checkHeaders = ({ context }: ApiEvent): Refusal | undefined => {
   const [type = '', ...types] = context.headers.get('content-type') ?? []
   if (types.length > 0) return malformed('Content-Type must be given once')
-  const json = JSON_TYPE.exec(type)
-  if (!json) return malformed('Content-Type must be application/json')
-  const { charset = 'utf-8' } = json.groups ?? {}
-  if (!/^utf-8$/i.test(charset)) return malformed('charset of Content-Type must be UTF-8')
+  const [name, ...parameters] = type.split(';').map((part) => part.trim().toLowerCase())
+  if (name !== 'application/json') return malformed('Content-Type must be application/json')
+  const charsets = parameters.filter((parameter) => parameter.startsWith('charset='))
+  if (charsets.some((charset) => charset.replaceAll('"', '') !== 'charset=utf-8')) {
+    return malformed('charset of Content-Type must be UTF-8')
+  }
   const encodings = context.headers.get('content-encoding') ?? []
   return encodings.some((encoding) => !/^identity$/i.test(encoding))
     ? malformed('Content-Encoding must be identity or absent')

@@ -1,12 +1,24 @@
 import { expect, test } from 'vitest'
+import type { ApiEvent } from '../../shared/api/context.ts'
+import { bodyGuards } from '../../shared/api/input-guards.ts'
+import { operations } from '../../shared/api/operations.ts'
 import { failureCode } from '../../shared/domain/banks/failure-code.ts'
 import { Fee } from '../../shared/domain/money.ts'
 import { messagesOf } from '../domain/messages-of.ts'
 
 /** Callers and banks choose the length of these texts. */
 
+const readType = (type: string) => {
+  const [guard] = bodyGuards(operations.charge)
+  const context = { headers: new Map([['content-type', [type]]]) }
+  return () => guard?.before?.({ event: { body: '{}', context } as unknown as ApiEvent } as never)
+}
+
 const readers: Record<string, (size: number) => () => unknown> = {
   'zeros before the last digit of a fee': (size) => () => messagesOf(Fee, `0.${'0'.repeat(size)}1`),
+  'blanks in a charset': (size) => readType(`application/json; charset=${' '.repeat(size)};`),
+  'blanks in a quoted charset': (size) =>
+    readType(`application/json; charset="${' '.repeat(size)}"x`),
   'blanks in an explanation': (size) => () => failureCode(`account${' '.repeat(size)}x`),
 }
 
