@@ -65,10 +65,9 @@ const parametersOf = (event: ApiEvent): Record<string, unknown> => {
   const parameters = new Map<string, string | string[]>()
   for (const [key, values] of Object.entries(event.multiValueQueryStringParameters ?? {})) {
     const name = key.replace(/\[.*$/s, '')
-    const previous = parameters.get(name)
     const [value = ''] = values ?? []
-    const isSingle = previous === undefined && values?.length === 1 && name === key
-    parameters.set(name, isSingle ? value : [previous ?? [], values ?? []].flat(2))
+    const isSingle = !parameters.has(name) && values?.length === 1 && name === key
+    parameters.set(name, isSingle ? value : (values ?? []))
   }
   return Object.fromEntries(parameters)
 }

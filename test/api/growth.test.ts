@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ApiEvent } from '../../shared/api/context.ts'
-import { bodyGuards } from '../../shared/api/input-guards.ts'
+import { bodyGuards, queryGuard } from '../../shared/api/input-guards.ts'
 import { operations } from '../../shared/api/operations.ts'
 import { failureCode } from '../../shared/domain/banks/failure-code.ts'
 import { Fee } from '../../shared/domain/money.ts'
@@ -14,11 +14,20 @@ const readType = (type: string) => {
   return () => guard?.before?.({ event: { body: '{}', context } as unknown as ApiEvent } as never)
 }
 
+const readQuery = (names: string[]) => {
+  const guard = queryGuard(operations['list-debit-requests'])
+  const multiValueQueryStringParameters = Object.fromEntries(names.map((name) => [name, ['1']]))
+  const event = { context: {}, multiValueQueryStringParameters }
+  return () => guard.before?.({ event } as never)
+}
+
 const readers: Record<string, (size: number) => () => unknown> = {
   'zeros before the last digit of a fee': (size) => () => messagesOf(Fee, `0.${'0'.repeat(size)}1`),
   'blanks in a charset': (size) => readType(`application/json; charset=${' '.repeat(size)};`),
   'blanks in a quoted charset': (size) =>
     readType(`application/json; charset="${' '.repeat(size)}"x`),
+  'parameters of one name': (size) =>
+    readQuery(Array.from({ length: size / 8 }, (_, index) => `page[${index}]`)),
   'blanks in an explanation': (size) => () => failureCode(`account${' '.repeat(size)}x`),
 }
 
