@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { failureCode } from '../../../shared/domain/banks/failure-code.ts'
+import { failureCode, failureCodes } from '../../../shared/domain/banks/failure-code.ts'
 import { applyBankUpdate, BankUpdate } from '../../../shared/domain/debits/bank-update.ts'
 import { type Debit, stateAt } from '../../../shared/domain/debits/debit.ts'
 import { parseInput } from '../../../shared/domain/validation.ts'
@@ -92,13 +92,18 @@ test('the merged metadata has at most 8 KiB', () => {
 })
 
 const causes = rowsOf(`
-  insufficient_funds    Insufficient funds  Not enough money in the account  LOW BALANCE
-  timeout               Transaction timeout  Request timed out  Approval time-out  Session expired
+  insufficient_funds    Insufficient funds  Not enough money in the account  LOW BALANCE  low_balance
+  timeout               Transaction timeout  Request timed out  Approval time-out  TIME_OUT  Session expired
   transaction_declined  Declined by customer  Customer denied the debit  Rejected  Cancelled by user
-  invalid_account       Invalid account  Account is closed
+  invalid_account       Invalid account  Account is closed  ACCOUNT_NOT_FOUND  Account-closed
+  invalid_account       account number invalid  Account does not exist  no such_ account
   network_error         Network error  Bank unavailable
   unknown_error         Error 17
 `).flatMap(([code = '', ...messages]) => messages.map((message) => [message, code] as const))
+
+test.each(failureCodes)('the published code "%s" is its own explanation', (code) => {
+  expect(failureCode(code)).toBe(code)
+})
 
 test.each(causes)('the explanation "%s" is %s', (message, code) => {
   expect(failureCode(message)).toBe(code)
