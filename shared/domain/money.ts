@@ -20,7 +20,8 @@ export const DAILY_LIMIT = pesewas(50_000_00)
 const WHOLE_DIGITS_MAX = 11
 
 const EXACT_DECIMAL = /^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$/
-const DECIMAL = /^(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
+// Some JSON writers give zero a sign.
+const DECIMAL = /^(?:-0(?:\.0+)?|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)$/
 
 const missingOr = (message: string) => (issue: { input: unknown }) =>
   issue.input === undefined || issue.input === null ? 'is required' : message
@@ -53,11 +54,11 @@ export const Amount = v.pipe(
   Pesewas,
 )
 
-/** Above every amount: settlement caps larger fees at the amount. */
+/** Replaces a larger fee; settlement caps both at the amount (docs/api.md#bank-reports). */
 const FEE_MAX = 99_999_999_999_99
 
 const roundHalfEven = (text: string): number => {
-  const [whole = '', decimals = ''] = text.split('.')
+  const [whole = '', decimals = ''] = text.replace('-', '').split('.')
   if (whole.length > WHOLE_DIGITS_MAX) return FEE_MAX
   const floor = Number(`${whole}${decimals.slice(0, 2).padEnd(2, '0')}`)
   const rest = decimals.slice(2)

@@ -9,6 +9,8 @@ const parsed = rowsOf(`
   amount  1.00                  100
   amount  10000.00              1000000
   fee     0                     0
+  fee     -0                    0
+  fee     -0.000                0
   fee     0.5                   50
   fee     0.05                  5
   fee     100000.00             10000000
@@ -40,7 +42,7 @@ const refused = rowsOf(`
   amount  must be a decimal with exactly 2 decimal places  100  true  ["100.00"]  {"value":"100.00"}
   amount  ${PLACES}  "1"  "1."  ".50"  "1.5"  "1.000"  "1.005"  "1e2"  "1.00e2"  "01.00"  "+1.00"  ""
   amount  ${PLACES}  "1,000.00"  "1_000.00"  "0x10.00"  "NaN"  "１00.00"  " 1.00"  "1.00\\n"
-  fee     must be a decimal of zero or more              "-0.01"  "-1"  "1e2"  "01.00"  "1."  ".5"  "abc"  ""
+  fee     must be a decimal of zero or more              "-0.01"  "-0.001"  "-0."  "-1"  "1e2"  "01.00"  "1."  ".5"  "abc"  ""
   fee     must be a decimal                              5  true  null  {}
 `).flatMap(([kind = '', message = '', ...inputs]) =>
   inputs.map((input) => [kind, input, message] as const),

@@ -176,7 +176,7 @@ export type UpdateDebitTransactionFields = {
     /**
      * Fee of the bank in GHS; at most the amount
      * @minimum 0
-     * @pattern ^(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$
+     * @pattern ^(?:-0(?:\.0+)?|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)$
      */
     fee?: string | number | null;
     /**
@@ -208,7 +208,7 @@ export type DebitCallbackFields = {
     /**
      * Fee of the bank in GHS; at most the amount
      * @minimum 0
-     * @pattern ^(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$
+     * @pattern ^(?:-0(?:\.0+)?|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)$
      */
     fee?: string | number | null;
     /**
