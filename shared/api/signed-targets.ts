@@ -1,7 +1,8 @@
 /**
  * Lists the paths and queries that a client may have signed (docs/api.md#request-signing). API Gateway
- * passes the query only as decoded pairs, grouped by key, so the encodings of common clients are tried
- * in all possible orders. Every candidate decodes to the received pairs, so no other value is accepted.
+ * passes the query only as decoded pairs, grouped by key, so the encodings of common clients and their
+ * mixtures are tried in all possible orders. Every candidate decodes to the received pairs, so no other
+ * value is accepted.
  */
 
 type Pair = readonly [key: string, value: string]
@@ -28,18 +29,19 @@ const encodeAll: Encoder = (text) => Array.from(Buffer.from(text, 'utf8'), inHex
 const identity: Encoder = (text) => text
 
 const strict = percent('-_.~')
-
-/** Characters that a WHATWG URL parser does not encode in a query. */
-const URL_QUERY_SAFE = '!$%&()*+,-./:;=?@[\\]^_`{|}~'
+const component = percent("-_.!~*'()")
+const form = percent('*-._', '+')
+/** Encodes what a WHATWG URL parser encodes in a query. */
+const literal = percent('!$%&()*+,-./:;=?@[\\]^_`{|}~')
 
 /** Encoders of keys and values with upper-case hex, the most common first. */
 const upperCaseEncoders: readonly (readonly [key: Encoder, value: Encoder])[] = [
-  percent("-_.!~*'()"), // JavaScript's encodeURIComponent
-  percent('*-._', '+'), // URLSearchParams, Java's URLEncoder, Rust, Ruby
+  component, // JavaScript's encodeURIComponent
+  form, // URLSearchParams, Java's URLEncoder, Rust, Ruby
   strict, // RFC 3986: curl, PHP and Guzzle, .NET's EscapeDataString, AWS
   percent('-_.~', '+'), // Python's urlencode, Go, Ruby's CGI
   identity,
-  percent(URL_QUERY_SAFE),
+  literal,
   percent('-_.~/'), // Python's quote
   percent('-_.', '+'), // PHP's urlencode and http_build_query
   percent('-_.!*()', '+'), // .NET's UrlEncode; HttpUtility has lower case
@@ -67,8 +69,8 @@ const decodesTo = (encoded: string, [key, value]: Pair): boolean => {
   return others.length === 0 && pair?.[0] === key && pair[1] === value
 }
 
-/** Returns the distinct encodings of all pairs; an empty value is written with and without `=`. */
-const encodings = (pairs: readonly Pair[]): string[][] => {
+/** Returns the distinct encodings of all pairs by one encoder; an empty value is written with and without `=`. */
+const encodings = (pairs: readonly Pair[]): Map<string, string[]> => {
   const distinct = new Map<string, string[]>()
   for (const [key, value] of encoders) {
     const full = pairs.map((pair) => `${key(pair[0])}=${value(pair[1])}`)
@@ -78,7 +80,18 @@ const encodings = (pairs: readonly Pair[]): string[][] => {
       if (isSame) distinct.set(parts.join('&'), parts)
     }
   }
-  return [...distinct.values()]
+  return distinct
+}
+
+/** Returns the usual encodings of a pair, for callers that encode some pairs and write others literally. */
+const choices = (pair: Pair): string[] => {
+  const texts = [component, form, literal].map((encode) => pair.map(encode).join('='))
+  return [...new Set(texts)].filter((text) => decodesTo(text, pair))
+}
+
+function* mixtures([first, ...others]: readonly string[][]): Generator<string[]> {
+  if (!first) yield []
+  else for (const rest of mixtures(others)) for (const text of first) yield [text, ...rest]
 }
 
 /** Yields the possible orders of the pairs, the received order first. Pairs of one key keep their order. */
@@ -101,11 +114,20 @@ function* queries(pairs: readonly Pair[]): Generator<string> {
     yield '?'
     return
   }
-  const encoded = encodings(pairs)
-  for (const order of orders(groupsOf(pairs))) {
-    for (const ending of ['', '&']) {
-      for (const parts of encoded) yield `?${order.map((index) => parts[index]).join('&')}${ending}`
+  const uniform = encodings(pairs)
+  const chosen = pairs.map(choices)
+  const mixed = () => mixtures(chosen).filter((parts) => !uniform.has(parts.join('&')))
+  const all = () => orders(groupsOf(pairs))
+  for (const some of [() => all().take(1), () => all().drop(1)]) {
+    for (const texts of [() => uniform.values(), mixed]) {
+      for (const order of some()) yield* inOrder(order, texts)
     }
+  }
+}
+
+function* inOrder(order: readonly number[], texts: () => Iterable<string[]>): Generator<string> {
+  for (const ending of ['', '&']) {
+    for (const parts of texts()) yield `?${order.map((index) => parts[index]).join('&')}${ending}`
   }
 }
 

@@ -27,6 +27,11 @@ test.each([
   ...['?created_from=2026-11-21T10%3A00%3A00Z&created_to=2026-11-22T10%3A00%3A00Z'],
   ...['?cursor=MjAyNi0xMS0yMg%3D%3D&per_page=5', '?cursor=MjAyNi0xMS0yMg==&per_page=5'],
   ...['?status[]=pending'],
+  // Encoded values next to literal ones.
+  ...['?partner_reference=order%2F1%2042&created_from=2026-11-21T10:00:00Z'],
+  ...['?created_from=2026-11-21T10:00:00Z&created_to=2026-12-21T10%3A00%3A00Z'],
+  ...['?created_to=2026-12-21T10%3A00%3A00Z&created_from=2026-11-21T10:00:00Z&status=failed&'],
+  ...['?a=x+y&b=x%20y', '?a=x,y&a=x%2Cy&a=x,y', '?a=%C3%A9%2C&b=:&c=:&d=%3A&per_page=5'],
 ])('a signature over the query as sent is accepted: "%s"', (query) => {
   expect(isAccepted(query)).toBe(true)
 })
@@ -134,6 +139,11 @@ test('a query has at most 2,000 distinct candidates, fewer for a large body', ()
 test('a query with more than 20 parameters has no candidates', () => {
   expect(targets(many(21))).toEqual([])
   expect(targets(many(20)).length).toBeGreaterThan(100)
+})
+
+test('a long mixed query in the received order precedes other orders', () => {
+  const query = Array.from({ length: 6 }, (_, index) => `${index}=a${index % 2 ? ':' : '%3A'}b`)
+  expect(isAccepted(`?${query.join('&')}`)).toBe(true)
 })
 
 test('the candidates of any query are listed fast', () => {
