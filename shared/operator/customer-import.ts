@@ -14,6 +14,7 @@ import { compareRows, importRows, sumOf } from '../store/banks/customer-import.t
 import { mapConcurrent } from '../store/concurrent.ts'
 import {
   type BulkPart,
+  endOutcome,
   findRows,
   listOutcomes,
   listParts,
@@ -41,7 +42,8 @@ export const uploadRows = async (
   bank: BankIdentifier,
   at: Date,
 ): Promise<void> => {
-  const totals = { ...(await compareRows(rows, bank)), refused }
+  const { counts } = await compareRows(rows, bank)
+  const totals = { ...counts, refused }
   await putPart({ bulk, n, digest: digestOf(`${bank}\n${JSON.stringify(rows)}`), totals }, rows, at)
 }
 
@@ -63,7 +65,10 @@ const scopeOfParts = async (
   return { bulk, totals, digest: hash(parts.map(({ digest }) => digest).join('\n')) }
 }
 
-/** Imports the parts that have no outcome yet. A part that is interrupted is repeated. */
+/**
+ * Imports the parts that are not done yet. A part that is interrupted is repeated, and counts as it did before
+ * its first write.
+ */
 export const runImport = async (
   scope: BulkScope,
   bank: BankIdentifier,
@@ -82,18 +87,23 @@ export const runImport = async (
     const { totals, digest } = scope
     await putChange({ ...author, target: bank, bank }, { ...totals, digest })
   }
+  const isDone = ({ n }: BulkPart) => outcomes.get(String(n))?.outcome === 'done'
   const timeIsUp = timeLimit(runtime, RUN_MS, author.at)
-  for (const part of parts.filter(({ n }) => !outcomes.has(String(n)))) {
+  for (const part of parts.filter((one) => !isDone(one))) {
     if (timeIsUp()) break
     const text = await findRows(part)
     if (text === undefined) return gone()
     if (digestOf(`${bank}\n${text}`) !== part.digest) return changedRows()
-    const totals = await importRows(parseJson(text) as Rows, bank, runtime)
-    const outcome = { outcome: 'done', totals } as const
-    await putOutcome(call, String(part.n), outcome, runtime.now())
-    outcomes.set(String(part.n), outcome)
+    const rows = parseJson(text) as Rows
+    const comparison = await compareRows(rows, bank)
+    const begun = { outcome: 'begun', totals: comparison.counts } as const
+    await putOutcome(call, String(part.n), begun, runtime.now())
+    await importRows(rows, bank, comparison, runtime)
+    await endOutcome(call, String(part.n))
+    outcomes.set(String(part.n), { outcome: 'done' })
   }
-  if (outcomes.size < parts.length) return { bulk, processed: outcomes.size, total: parts.length }
+  const processed = parts.filter(isDone).length
+  if (processed < parts.length) return { bulk, processed, total: parts.length }
   await mapConcurrent(parts, 8, removeRows)
   const done = [...(await listOutcomes(call)).values()].map(({ totals = {} }) => totals)
   const { added, changed, removed } = sumOf(done)

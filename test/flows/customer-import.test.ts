@@ -1,4 +1,4 @@
-import type { QueryCommand } from '@aws-sdk/lib-dynamodb'
+import type { PutCommandInput, QueryCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { operateFully } from '../../shared/operator/operate.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
@@ -147,6 +147,21 @@ testInProcess('the rows that change while a call compares them are not imported'
     'the rows are not those of the request',
   )
   expect(await show('+233205000042')).toHaveProperty('error')
+})
+
+testInProcess('an import that is interrupted counts the rows that it wrote before', async () => {
+  const lines = [5, 6, 7].map((n) => `+23320500005${n},Akua,104100505${n},true`)
+  const { id } = await request([HEADER, ...lines])
+  const send = table.send.bind(table) as (command: unknown) => Promise<unknown>
+  const spy = vi.spyOn(table, 'send').mockImplementation(((command: { input: PutCommandInput }) => {
+    const isOfCustomer = command.input.Item?.pk === 'CUSTOMER#+233205000057'
+    return isOfCustomer ? Promise.reject(new Error('throttled')) : send(command)
+  }) as never)
+  onTestFinished(() => spy.mockRestore())
+  await expect(grant(id)).rejects.toThrow('manage-customer')
+  spy.mockRestore()
+  expect(await show('+233205000055')).toHaveProperty('result')
+  expect(await grant(id)).toEqual({ ...NONE, added: 3 })
 })
 
 test('an import keeps the type of an account, and activates it', async () => {

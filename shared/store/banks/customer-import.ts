@@ -21,6 +21,9 @@ const READ_SIZE = 100
 
 type ImportCounts = Record<ImportChange, number>
 
+/** The accounts of rows as they are stored, by phone number, and what an import of the rows would do. */
+type ImportComparison = { items: ReadonlyMap<string, db.Item>; counts: ImportCounts }
+
 const countsOf = (changes: readonly ImportChange[]): ImportCounts => {
   const counts = { added: 0, changed: 0, removed: 0, unchanged: 0 }
   for (const change of changes) counts[change] += 1
@@ -42,35 +45,32 @@ const readItems = async (rows: readonly ImportRow[], bank: BankIdentifier) => {
 
 const accountIn = (item: db.Item | undefined) => item && settingsIn<CustomerAccount>(item)
 
-/** Counts what an import would do. */
 export const compareRows = async (
   rows: readonly ImportRow[],
   bank: BankIdentifier,
-): Promise<ImportCounts> => {
+): Promise<ImportComparison> => {
   const items = await readItems(rows, bank)
-  return countsOf(
-    rows.map((row) => {
-      const current = accountIn(items.get(row[0]))
-      return importChangeOf(current, importedAccount(row, current))
-    }),
-  )
+  const changes = rows.map((row) => {
+    const current = accountIn(items.get(row[0]))
+    return importChangeOf(current, importedAccount(row, current))
+  })
+  return { items, counts: countsOf(changes) }
 }
 
 /** Writes the rows on condition that their accounts are unchanged since the read. */
 export const importRows = async (
   rows: readonly ImportRow[],
   bank: BankIdentifier,
+  { items }: Pick<ImportComparison, 'items'>,
   runtime: Pick<Runtime, 'newId' | 'now'>,
-): Promise<ImportCounts> => {
-  const items = await readItems(rows, bank)
-  const write = (row: ImportRow): Promise<ImportChange> => {
+): Promise<void> => {
+  const write = (row: ImportRow): Promise<true> => {
     const key = keys.account(row[0], bank)
     return optimistically(`${key.pk} ${key.sk}`, async (race) => {
       const item = race === 1 ? items.get(row[0]) : await db.read<db.Item>(key)
       const current = accountIn(item)
       const next = importedAccount(row, current)
-      const change = importChangeOf(current, next)
-      if (change === 'unchanged') return change
+      if (importChangeOf(current, next) === 'unchanged') return true
       const isWritten = next
         ? db.putIf(
             {
@@ -80,8 +80,8 @@ export const importRows = async (
             unchanged(item),
           )
         : db.remove(key, unchanged(item))
-      return (await isWritten) ? change : undefined
+      return (await isWritten) || undefined
     })
   }
-  return countsOf(await mapConcurrent(rows, WRITES_AT_ONCE, write))
+  await mapConcurrent(rows, WRITES_AT_ONCE, write)
 }
