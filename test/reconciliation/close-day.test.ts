@@ -103,7 +103,7 @@ test('a payout of a later day is not of the day while the index lags', async () 
     completedAt: at('01:00:00', 2),
     paid: pesewas(100_00),
   } as const
-  await replaceBatch(batch, { ...batch, ...payout, paidTo }, runtimeAt('01:00:00', 2))
+  await replaceBatch(batch, { ...batch, ...payout, paidTo })
   expect((await closed(1)).banks).toMatchObject([{ bank: 'GCB', payouts: '0.00' }])
 })
 
