@@ -11,15 +11,9 @@ import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.t
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, real, timeLimit } from '../../shared/runtime.ts'
 import { completeBatch, findRecordable } from '../../shared/settlement/complete.ts'
+import { findPayout, findRetry } from '../../shared/settlement/due.ts'
 import { readStatement } from '../../shared/settlement/monthly-statement.ts'
-import {
-  findPayout,
-  findRetry,
-  operatorDeps,
-  payBatch,
-  paymentDeps,
-  retryBatch,
-} from '../../shared/settlement/pay.ts'
+import { operatorDeps, payBatch, paymentDeps, retryBatch } from '../../shared/settlement/pay.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
 import { statementCsv, statementPage } from '../../shared/settlement/report/monthly-statement.ts'
 import { runSettlement } from '../../shared/settlement/run.ts'

@@ -6,7 +6,6 @@ import type { BatchId } from '../domain/ids.ts'
 import { formatAmount, pesewas } from '../domain/money.ts'
 import { replyLost } from '../domain/operator/approval.ts'
 import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
-import type { SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Batch, payoutOf, type RejectedPayout } from '../domain/settlement/batch.ts'
 import {
@@ -23,12 +22,11 @@ import { environment, type Runtime } from '../runtime.ts'
 import { findBank } from '../store/banks/banks.ts'
 import { connectionConfig } from '../store/banks/connector-settings.ts'
 import { findRestore } from '../store/operator/restores.ts'
-import { findPayee } from '../store/providers/providers.ts'
 import * as batches from '../store/settlement/batches.ts'
 import { findFunds } from '../store/settlement/funding.ts'
 import type { Write } from '../store/table.ts'
-import { dueInstead, findDue, listOffsettable } from './due.ts'
-import { noAccount, notPayable, type PayoutOptions, payeeOf } from './payee.ts'
+import { dueInstead, findDue, findFailedBatch, listOffsettable } from './due.ts'
+import { notPayable, type PayoutOptions, payeeOf } from './payee.ts'
 
 export type PaymentDeps = {
   runtime: Runtime
@@ -246,36 +244,4 @@ export const retryBatch = async (
   const retry = { previous: batch, alongside: recordChange(batch) }
   const begun = await begin(retried, { ...deps, generation: restore?.generation }, options, retry)
   return begun ?? retryBatch(id, recordChange, deps, options)
-}
-
-/** Returns a batch with its payout: the one that has begun, or that a call would begin now. */
-export const findPayout = async (
-  id: BatchId,
-  at: Date,
-  options: PayoutOptions,
-): Promise<Batch | Refusal> => {
-  const batch = await batches.findBatch(id)
-  if (!batch) return new Refusal(5404)
-  if (payoutOf(batch) !== 'begins') return batch
-  const account = await payeeOf(batch, at, options)
-  return account instanceof Refusal ? account : payoutTo(account, batch, at)
-}
-
-const payoutTo = async (account: SettlementAccount, batch: Batch, at: Date): Promise<Batch> =>
-  beginPayment(batch, { belowZero: await listOffsettable(batch), account, at }).batch
-
-/** Returns a failed batch with the payout of a retry, also while its account or the day holds it. */
-export const findRetry = async (id: BatchId, at: Date): Promise<Batch | Refusal> => {
-  const batch = await findFailedBatch(id)
-  if (batch instanceof Refusal) return batch
-  const { settlementAccount } = await findPayee(batch.provider)
-  return settlementAccount ? payoutTo(settlementAccount, batch, at) : noAccount()
-}
-
-/** Returns a failed batch, the only kind that can be retried. */
-const findFailedBatch = async (id: BatchId): Promise<Batch | Refusal> => {
-  const batch = await batches.findBatch(id)
-  if (!batch) return new Refusal(5404)
-  if (payoutOf(batch) === 'none') return new Refusal(5005)
-  return payoutOf(batch) === 'retries' ? batch : notPayable('only a failed batch can be retried')
 }
