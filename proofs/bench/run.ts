@@ -20,6 +20,7 @@ const files: Record<string, string> = {
   'own-time': 'requests',
   cost: 'cost',
   growth: 'growth',
+  inputs: 'inputs',
   webhooks: 'webhooks',
   settlement: 'settlement',
   'sandbox-start': 'sandbox-start',

@@ -52,12 +52,12 @@ const split = async (verb: Verb, options: OptionTexts, runtime: Runtime) => {
 }
 
 /** What a call acts on, of one object or of many. */
-type Requested = { object: domain.CallObject; scope: BulkScope | undefined }
+type CallSubject = { object: domain.CallObject; scope: BulkScope | undefined }
 
 export const requestApproval = async (
   { name, verbs }: Noun,
   call: OperatorCall,
-  { object, scope, ...step }: ApprovalStep & Requested,
+  { object, scope, ...step }: ApprovalStep & CallSubject,
   runtime: Runtime,
 ): Promise<Refusal | { approval: ApprovalResult }> => {
   const verb = verbs[call.verb]
