@@ -69,8 +69,8 @@ batch-without-optimistic-lock shared/store/settlement/batches.ts
 +    ConditionExpression: '#version >= :previous',
 +  })
 refund-retried-with-a-new-uuid functions/jobs/refund-customer.ts
--connector.refund({ ...begun, repeated })
-+connector.refund({ ...begun, uuid: runtime.newId() as typeof begun.uuid, repeated: false })
+-connector.refund({ ...sent, repeated })
++connector.refund({ ...sent, uuid: runtime.newId() as typeof sent.uuid, repeated: false })
 transition-from-an-older-version shared/store/debits/transitions.ts
 -ConditionExpression: '#status = :from AND #version = :current',
 +ConditionExpression: '#status = :from AND #version >= :current',

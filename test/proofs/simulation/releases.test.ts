@@ -21,7 +21,9 @@ test('the release before leaves out the members that the examples of an earlier 
   const entities = [...new Set(examples.map(({ entity }) => entity))].filter(Boolean).sort()
   const later = entities.flatMap((entity) => {
     const members = laterMembersIn(items, entity)
-    return members.length > 0 ? [`  "${entity}": ${JSON.stringify(members)}`] : []
+    return members.length > 0
+      ? [`  "${entity}": ${JSON.stringify(members).replaceAll(',', ', ')}`]
+      : []
   })
   const text = `{\n${later.join(',\n')}\n}\n`
   await expect(text).toMatchFileSnapshot('../../../proofs/simulation/aws/later-members.json')
