@@ -1,4 +1,4 @@
-/** The limits of the AWS clients. The SDK's own have no time: a lost reply would hold a worker to its end. */
+/** Timeouts and attempts of the AWS clients. Without a timeout, a lost reply would hold a worker until Lambda ends it. */
 
 const within = (requestTimeout: number, maxAttempts: number) => ({
   maxAttempts,
@@ -8,7 +8,7 @@ const within = (requestTimeout: number, maxAttempts: number) => ({
 export const clientLimits = {
   // Far below the deadline of a handler, so that a lost connection costs one retry.
   table: within(2_000, 2),
-  // Sealing key, client certificate and query of a bank then end within the 15 s of the sweep for banks.
+  // The reads of sealing key and client certificate and a query then end within the 15 s of the sweep for banks.
   secrets: within(2_000, 2),
   schedules: within(2_000, 3),
   queues: within(3_000, 3),

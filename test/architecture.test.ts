@@ -235,7 +235,7 @@ describe('every file', () => {
     expect(without(files, banned)).toEqual([])
   })
 
-  test('every AWS client of a function has limits of time', () => {
+  test('every AWS client of a function has timeouts', () => {
     const files = [...product, ...globSync('commands/probe/*.ts')]
     const unlimited =
       /new \w+(?:Client|Provider)\((?!(?:\{ (?:\.\.\.|clientConfig: ))?clientLimits\.)|\bgetSecret\(/g

@@ -61,13 +61,13 @@ const listMappings = async (stage: string): Promise<EventSourceMappingConfigurat
   return mappings
 }
 
-/** @throws Mismatch if no event source works */
+/** @throws Mismatch if all event sources are disabled */
 const expectUnpaused = (mappings: readonly EventSourceMappingConfiguration[]): void => {
   if (mappings.length > 0 && mappings.every(({ State }) => State !== 'Enabled'))
     throw new Mismatch('Enabled', `${mappings[0]?.State} everywhere: the stage is paused`)
 }
 
-/** A release would resume a stage that is paused for a restore, on its old table. */
+/** Stops a release, which would resume a stage that is paused for a restore, on its old table. */
 export const checkUnpaused = (check: RunCheck, stage: string) =>
   check('unpaused', async () => expectUnpaused(await listMappings(stage)))
 

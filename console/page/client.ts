@@ -103,7 +103,7 @@ export const operate = <N extends NounName, V extends VerbName<N>, const O exten
 export type ListedRow<N extends NounName> =
   ResultOf<N, 'list'> extends readonly (infer T extends object)[] ? T : never
 
-/** A page of a list; a reply has at most 1,000 rows, and fewer long ones. */
+/** A page of a list; a reply has at most 1,000 rows, fewer if they are long. */
 export type ListPage<T> = {
   rows: readonly T[]
   isFirst: boolean

@@ -54,7 +54,7 @@ export type Matter = {
   title: string
   /** The screen that shows it, with its filters, as in the address. */
   list: string
-  /** How many of those that were read. */
+  /** The open ones among the rows that were read. */
   count: number
   /** `+`: the list has more than were read; `?`: the last read failed. */
   mark: '' | '+' | '?'
@@ -156,7 +156,7 @@ export const useMatters = (): void => {
   )
 }
 
-/** Writes how much is open at a screen, such as `1000+`; nothing if there is none. */
+/** Returns how much is open at a screen, such as `1000+`; empty if nothing is. */
 export const openAt = (screen: string): string => {
   const rows = matters.value.filter(({ list }) => list.split('?')[0] === screen)
   const count = rows.reduce((sum, row) => sum + row.count, 0)

@@ -28,7 +28,7 @@ const OWN = 'job:refund-customer'
 /** A query and a refund must both end within the function's time. */
 const TIMEOUT_SECONDS = 20
 
-/** After this time a worker no longer sends a refund that it has marked. */
+/** A worker sends a refund within this time after it marks it. */
 const SENT_SECONDS = 60
 
 /**

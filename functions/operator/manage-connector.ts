@@ -30,7 +30,7 @@ const update = ({ bank: identifier, connector, ...options }: ConnectorSetOptions
 
 const removal = ({ bank }: { bank: BankIdentifier }) => ({
   ...update({ bank, connector: 'none' }),
-  forgetsConnector: true,
+  removesSettings: true,
 })
 
 export const manageConnector = operatorHandler(noun, {

@@ -96,7 +96,7 @@ const show = async (reference: Reference) => {
   return exceptions.length > 0 ? viewAll(exceptions) : noSuch('exception')
 }
 
-/** Nobody has to approve a selection of nothing; without approvals, the call has nothing to do. */
+/** Refuses the request for approval of an empty selection. Without approvals, the call has nothing to do. */
 class NothingOpen extends Refusal {
   constructor() {
     super(1404, { details: 'no such open exception in these days' })

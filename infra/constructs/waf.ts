@@ -107,10 +107,9 @@ const visibility = (metricName: string): CfnWebACL.VisibilityConfigProperty => (
   sampledRequestsEnabled: false,
 })
 
-/** Defines the firewall of a stage that has one. */
+/** Defines the firewall of a stage that has one, and always its log group. */
 export const defineWaf = (stack: Stack, stage: Stage, api: RestApi): void => {
-  // Also without a firewall: CloudFormation retains a removed log group, and cannot create its name again.
-  // WAF requires the prefix.
+  // CloudFormation retains a removed log group, and cannot create its name again. WAF requires the prefix.
   const log = defineLog(stack, 'FirewallLog', stage, `aws-waf-logs-${stageName(stage.name)}`)
   if (!stage.hasFirewall) return
   const limit = addressLimit(stage)

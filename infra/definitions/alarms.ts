@@ -107,7 +107,7 @@ const rows: AlarmRow[] = [
     periods: 2,
   },
   {
-    // Measured at attempts alone. The webhook is disabled, so without attempts, after five days of failures.
+    // Only attempts measure it. The service disables the webhook after five days of failures.
     isEvent: true,
     name: 'webhook-failing',
     look: 'webhook-attempts',

@@ -77,7 +77,7 @@ type CommonSettings = StageWorkers & {
   /** The stacks are those of the passive Region: set by `-c passive=true` only. */
   replicaOf?: { region: string } & Partial<Replica>
   logRetention: RetentionDays
-  /** E-mail or https addresses, required by app and smoke test of a stage that keeps data. */
+  /** E-mail or https addresses; app and smoke test require them if the stage keeps data. */
   alarmsTo?: { pages: string; tickets: string }
   /** Hosts of providers and banks that functions may reach at private addresses and without TLS. */
   privatePeers?: readonly string[]

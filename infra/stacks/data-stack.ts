@@ -174,7 +174,7 @@ export class DataStack extends Stack {
           expiration: Duration.days(1),
           noncurrentVersionExpiration: Duration.days(1),
         },
-        // Not `keepDays` of the stage, as earlier backups may live longer.
+        // Earlier backups may live longer than the present `keepDays`.
         {
           prefix: 'erasures/',
           expiration: Duration.days(ERASURE_DAYS + 1),

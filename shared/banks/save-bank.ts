@@ -27,7 +27,7 @@ type BankChange = {
   change: (previous: Bank | undefined) => Bank | Refusal
   options: ConnectorOptions
   /** Removes URL and secret. Otherwise they stay stored while the bank has another connector. */
-  forgetsConnector?: boolean
+  removesSettings?: boolean
   recordChange?: RecordChange
 }
 
@@ -47,7 +47,7 @@ type RecordChange = (previous: ConnectedBank, next: ConnectedBank) => readonly W
  * (docs/api.md#bank-connectors).
  */
 export const saveBank = async (
-  { identifier, change, options, forgetsConnector, recordChange = () => [] }: BankChange,
+  { identifier, change, options, removesSettings, recordChange = () => [] }: BankChange,
   runtime: Runtime,
 ): Promise<SavedBank | Refusal> => {
   // Generated once: a lost race repeats the change.
@@ -60,9 +60,9 @@ export const saveBank = async (
     async (stored) => {
       const changed = await applyChange(stored, { identifier, change, options }, newSecret)
       if (changed instanceof Refusal) return changed
-      previous = forgetsConnector || stored?.connector === 'http' ? changed.previous : undefined
+      previous = removesSettings || stored?.connector === 'http' ? changed.previous : undefined
       next = changed.next
-      settingsWrites = forgetsConnector ? [connectorRemoval(identifier)] : []
+      settingsWrites = removesSettings ? [connectorRemoval(identifier)] : []
       if (next?.secret !== undefined && next !== changed.previous) {
         settingsWrites = [
           await connectorWrite(identifier, { ...next, secret: next.secret }, runtime),
@@ -105,10 +105,10 @@ const applyChange = async (
   const previous = await findConnectorSettings(identifier)
   const next = bank.connector === 'http' ? resolveSettings(previous, options, newSecret) : undefined
   if (next instanceof Refusal) return next
-  const isLeft = next ? next.url !== previous?.url : bank.connector !== stored?.connector
+  const isMoved = next ? next.url !== previous?.url : bank.connector !== stored?.connector
   const isKnown = next && options['knows-uuids']
   // A sandbox has only test banks, whose connectors may change at any time.
-  const isChecked = stored && isLeft && !isKnown && !environment.sandboxBank
+  const isChecked = stored && isMoved && !isKnown && !environment.sandboxBank
   const reason = isChecked && (await reasonToStay(stored, previous))
   if (!reason) return { bank, previous, next }
   const advice = `, or --knows-uuids true if the new server of ${identifier} knows its uuids`
@@ -117,8 +117,8 @@ const applyChange = async (
 
 /**
  * Returns why a bank must keep its server now. One that does not know a uuid replies 404 and gets the
- * request again, so the bank would debit or pay twice. Without a server, nothing asks the bank whether a
- * customer has paid. Functions send to the URL in their caches while the bank is live.
+ * request again, so the bank would debit or pay twice. Without a server, the service cannot query
+ * the bank about a debit. Functions send to the URL in their caches while the bank is live.
  */
 const reasonToStay = async (
   { identifier, status }: Bank,

@@ -97,10 +97,10 @@ export const refusalOfObject = (
   current: domain.CallObject | Refusal = {},
 ): Refusal | undefined => {
   if (current instanceof Refusal) return current
-  const [shown, now] = [requested, current].map((object) => Object.entries(objectView(object)))
-  const differing = (now ?? []).flatMap(([name, text], index) => {
-    const before = shown?.[index]?.[1]
-    return text === before ? [] : [`the ${name} is ${text ?? 'none'}, not ${before ?? 'none'}`]
+  const [before, after] = [requested, current].map((object) => Object.entries(objectView(object)))
+  const differing = (after ?? []).flatMap(([name, text], index) => {
+    const shown = before?.[index]?.[1]
+    return text === shown ? [] : [`the ${name} is ${text ?? 'none'}, not ${shown ?? 'none'}`]
   })
   return differing.length > 0
     ? new Refusal(1409, { details: `${differing.join(', ')}: request it again` })

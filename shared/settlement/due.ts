@@ -8,7 +8,7 @@ import { findPayee } from '../store/providers/providers.ts'
 import { findBatch, findBatches, listBelowZero } from '../store/settlement/batches.ts'
 import { noAccount, notPayable, type PayoutOptions, payeeOf } from './payee.ts'
 
-/** What a payout that begins now must pay. */
+/** The amount that is due when a payout begins. */
 
 /** 100 writes per transaction, less the batch, the cash, the record of a change and the end of its request. */
 const OFFSETS_MAX = 96

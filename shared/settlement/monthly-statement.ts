@@ -14,7 +14,7 @@ export const readStatement = async (
   month: Month,
   now: Date,
 ): Promise<MonthlyStatement> => {
-  // Before the batches, which get the debits that are not settled.
+  // Read first, because the batches get the unsettled debits.
   const isOpen = await isOpenAt(provider, month, now)
   return statementOf(provider, month, await listBatchesOfMonth(provider, month), isOpen)
 }

@@ -42,23 +42,23 @@ export const paymentDeps = (runtime: Runtime): PaymentDeps => ({
 })
 
 /**
- * For a call of an operator: a payout that has begun is underway if its bank gives no final reply, because the
- * sweep queries it. Settings that an operator must correct (2001) stay a fault.
+ * Returns the deps of an operator's call: a payout that has begun is underway if its bank gives no final reply,
+ * because the sweep queries it. Settings that an operator must correct (2001) stay a fault.
  */
 export const operatorDeps = (runtime: Runtime): PaymentDeps => {
   const { connectors } = paymentDeps(runtime)
-  const begun = ({ pay, ...connector }: PaymentDeps['connectors']['http']) => ({
+  const withUnderway = ({ pay, ...connector }: PaymentDeps['connectors']['http']) => ({
     ...connector,
     pay: (payout: Payout) =>
       pay(payout).catch((error: unknown): PayoutResult => {
         if (!(error instanceof ConnectorFault) || error.code === 2001) throw error
-        log.warn('payout left to its job', { batch: payout.batch, error })
+        log.warn('payout left to the sweep', { batch: payout.batch, error })
         return { kind: 'underway' }
       }),
   })
   return {
     runtime,
-    connectors: { sandbox: begun(connectors.sandbox), http: begun(connectors.http) },
+    connectors: { sandbox: withUnderway(connectors.sandbox), http: withUnderway(connectors.http) },
   }
 }
 

@@ -23,7 +23,7 @@ export const isConflict = (error: unknown): boolean =>
 export const reasons = (error: TransactionCanceledException): string[] =>
   (error.CancellationReasons ?? []).map(({ Code }) => Code ?? 'None')
 
-/** For plain writes: they conflict with transactions, not with each other. A run can be replayed. */
+/** For plain writes, which conflict with transactions, not with each other. A simulated run can be replayed. */
 export const withoutJitter: Jitter = { pause, random: () => 1 }
 
 /**

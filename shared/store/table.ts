@@ -120,7 +120,7 @@ export const hasVersion = (version: number) => ({
   ExpressionAttributeValues: { ':previous': version },
 })
 
-/** A transaction at the same item rejects a plain write, also one whose condition is met. */
+/** Retries a plain write that a transaction on the same item rejects, although its condition is met. */
 const send = (command: PutCommand | UpdateCommand | DeleteCommand): Promise<boolean> =>
   conditionMet(withConflictRetries(() => table.send(command as PutCommand), withoutJitter))
 

@@ -182,7 +182,7 @@ test.each([
   },
 )
 
-test('a changed account is granted with the account before it, which is not new if its read fails', async () => {
+test('the dialog that grants a changed account shows the one before it, or the failure of its read', async () => {
   const account = { 'settlement-bank': 'ECO', 'settlement-account': '2050001112' }
   const names = { name: 'demo', 'settlement-name': 'Demo Payments Ltd' }
   await service.call('provider', 'update', { provider: 'demo', ...account, ...names }, 'local:ama')

@@ -214,7 +214,7 @@ test('a list of open matters that cannot be read shows its failure until it is r
   for (const problem of await problemsAtEnd()) expect(problem).toContain('502')
 })
 
-test('a count of a list with more pages says so, and names no oldest', async () => {
+test('a count of a list with more pages ends with a plus, without the oldest time', async () => {
   await contradict(COMPLETED, FAILED)
   const count = await countOpen()
   const { page, row } = await openNow(async (opened) => {

@@ -66,7 +66,7 @@ test('a provider gets a credential, which is shown once, revoked, and the newest
   expect(await rowsOf(paged, 'Credentials').count()).toBe(1)
 })
 
-test('a credential is expired after its time, which has its year', async () => {
+test('a credential is expired after its time, which the screen shows with its year', async () => {
   const page = await openScreen('providers')
   await changeList(page, 'credential', {}, { expires_on: '2025-11-23T00:00:00.000Z' })
   await page.goto(`${service.sandbox().address}/console#/provider/signed`)

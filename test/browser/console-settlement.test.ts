@@ -92,7 +92,7 @@ test('the screen shows the lines of a batch and downloads them as CSV', async ()
   expect(text).toMatch(/^type,reference,(?:.*\r\n){3}total,,,,,200\.00,3\.00,197\.00,GHS\r\n$/)
 })
 
-test('the offsets of a batch are looked for from its day backwards', async () => {
+test('the screen reads the offsets of a batch from its day backwards', async () => {
   const [{ id, provider, date }] = await service.call('settlement', 'list')
   const page = await openScreen('settlement')
   const list = '"settlement","verb":"list","options":{"provider"'
@@ -103,7 +103,7 @@ test('the offsets of a batch are looked for from its day backwards', async () =>
   expect(request.postDataJSON().options).toMatchObject({ provider, to: date })
 })
 
-test('the screen shows why a payout failed, and the lines after the report; a retry asks for a confirmation', async () => {
+test('the screen shows why a payout failed, and the lines once the report is written; a retry asks for a confirmation', async () => {
   const { batch } = await play('payout-rejected')
   const page = await openScreen('settlement')
   const restore = await failCalls(page, '"settlement","verb":"report"', 422)

@@ -48,7 +48,7 @@ export const changeList = (page: Page, noun: string, members: object, ofRow: obj
     data: data.map((row: object) => ({ ...row, ...ofRow })),
   }))
 
-/** Makes the calls whose body has a text fail. @returns what ends that */
+/** Fails the calls whose body has a text. @returns a function that ends it */
 export const failCalls = async (page: Page, text: string, status = 502): Promise<() => void> => {
   let isFailing = true
   await page.route('**/console/operator', (route) =>

@@ -527,7 +527,7 @@ describe('a request', () => {
   test.each([
     ['process', () => batch('demo')],
     ['retry', rejected],
-  ])('a granted settlement %s whose bank gives no reply was made', async (verb, batchOf) => {
+  ])('a granted settlement %s whose bank gives no reply takes effect', async (verb, batchOf) => {
     const built = await batchOf()
     const id = await request('settlement', verb, { batch: built })
     await call('bank', 'behave', { bank: 'GCB', as: 'down' })

@@ -45,7 +45,7 @@ const moves = async () => {
 }
 
 testInProcess(
-  'the connector of a disabled bank changes or goes once its debits, payouts and refunds have ended; its URL also if the new server knows their uuids',
+  'the connector of a disabled bank changes or is removed once its debits, payouts and refunds have ended; its URL also if the new server knows their uuids',
   async () => {
     const payee = await createPayee(service, 'moving', settlementAccount('7001007001', 'HTB'))
     const fields = { phone_number: SILENT, bank_identifier: 'HTB', amount: '100.00' }

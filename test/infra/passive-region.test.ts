@@ -73,7 +73,7 @@ test('the passive Region has a key, the bucket of the replica and its own audit,
   expect(new Set(regions)).toEqual(new Set([region]))
 })
 
-test('the erasures outlive any backup in both Regions, of which one has backups, whatever its days are now', () => {
+test('the erasures outlive any backup in both Regions, of which one has backups', () => {
   for (const [{ all, data }, vaults] of [
     [active, 1],
     [waiting, 0],

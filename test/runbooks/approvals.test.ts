@@ -36,7 +36,7 @@ const batchOf = async (provider: string): Promise<Shown> => {
   return (await service.call('settlement', 'run', { date, provider })).built[0]
 }
 
-/** Builds a batch of which an older one below zero takes the half. */
+/** Builds a batch of which an older one below zero offsets half. */
 const batchAfterDebt = async (provider: string): Promise<Shown> => {
   const reference = await complete(provider)
   const { id: batch } = await batchOf(provider)

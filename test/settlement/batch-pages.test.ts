@@ -80,7 +80,7 @@ test.each([
   },
 )
 
-test('the list of a status reads the headers of no other batches', async () => {
+test('the list of failed batches reads no completed ones', async () => {
   for (let day = 10; day < 10 + PAID; day += 1) await store(acme, day, states[6] ?? {})
   let reads = 0
   const restore = aroundTableCalls(async (name, next) => {

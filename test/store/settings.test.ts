@@ -98,7 +98,7 @@ describe('banks with a connector', () => {
   const disconnect = () => {
     const change = (before: Bank | undefined) =>
       before ? { ...before, connector: 'none' as const } : taken()
-    return saveBank({ identifier: bank, change, options: {}, forgetsConnector: true }, real)
+    return saveBank({ identifier: bank, change, options: {}, removesSettings: true }, real)
   }
   const standing = async () => {
     const [{ connector, status } = {}, settings] = await Promise.all([

@@ -118,7 +118,7 @@ export const TooLarge = ({ name, href }: { name: string; href: string }) => (
 )
 
 /** Says that figures omit the rows of later pages. */
-export const Cut = ({ rows, of }: { rows: string; of: ListPage<unknown> }) =>
+export const Omitted = ({ rows, of }: { rows: string; of: ListPage<unknown> }) =>
   of.next && (
     <p class="notice warn">
       {rows} before the newest {of.rows.length} are not counted.

@@ -13,7 +13,7 @@ import { settingOf } from '../settings-of.ts'
 import { useLoaded } from '../use-operator.ts'
 import { readBank } from './owners.tsx'
 
-/** Returns the options without the one that names the object: the first that the call has. */
+/** Returns the options without the one that names the object: the first of the form that is set. */
 const changesOf = ({ noun, verb, options }: ApprovalResult) => {
   const object = formOf(noun, verb)?.fields.find(({ name }) => name in options)?.name
   return Object.entries(options).filter(([name]) => name !== object)
@@ -55,7 +55,7 @@ const Settings = ({ option, ...approval }: ApprovalResult & { option: string }) 
   const load = () =>
     noun === 'bank' ? readBank(target) : submit<object>(noun, 'show', { [option]: target })
   const present = useLoaded([noun, target], verb === 'create' ? undefined : load)
-  // What the service does not know is refused; another error says nothing about it.
+  // The service refuses an unknown object; another error says nothing about it.
   const isNew = verb === 'create' || isRefusal(present.error)
   return (
     <Data of={isNew ? { ...present, data: {}, error: undefined } : present}>

@@ -33,7 +33,7 @@ const PayoutActions = ({ id, net, status, sealed_at }: BatchResult) => {
 }
 
 const Lines = ({ id, sealed_at }: BatchResult) => {
-  // The link to a large report ends after 15 minutes.
+  // The link to a large report expires after 15 minutes.
   const watch = { entities: ['batch'], pollMs: 60_000, isKept: false }
   const report = useOperator('settlement', 'report', sealed_at ? { batch: id } : undefined, watch)
   // The report of a sealed batch is refused until it is written.

@@ -6,7 +6,7 @@ import { matters } from '../matters.ts'
 import { countOutcomes, type Outcomes, outcomesOf } from '../outcomes.ts'
 import { Button } from '../parts/button.tsx'
 import { serviceDay } from '../parts/field.tsx'
-import { Cut, Data, Empty, Failure, Panel, Screen } from '../parts/screen.tsx'
+import { Data, Empty, Failure, Omitted, Panel, Screen } from '../parts/screen.tsx'
 import { named, Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
 import { Link, Time, Verdict, words } from '../parts/values.tsx'
 import { useLoaded, usePage } from '../use-operator.ts'
@@ -49,7 +49,7 @@ const SandboxOutcomes = () => {
     <Data of={usePage('debit', options, { entities: ['debit'] })}>
       {(page) => (
         <>
-          <Cut rows="Debits" of={page} />
+          <Omitted rows="Debits" of={page} />
           {outcomeTables(countOutcomes(page.rows, serviceNow() - minutes() * 60_000))}
         </>
       )}

@@ -7,7 +7,7 @@ import { isOverdue } from '../matters.ts'
 import { Call } from '../parts/call.tsx'
 import { chosen, chosenDay, serviceDay } from '../parts/field.tsx'
 import { listScreen } from '../parts/list.tsx'
-import { Cut, Data, Facts, Panel, Payment, Screen } from '../parts/screen.tsx'
+import { Data, Facts, Omitted, Panel, Payment, Screen } from '../parts/screen.tsx'
 import { named, Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
 import { Code, dayText, Link, Mark, Noted, Status, Verdict } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
@@ -57,7 +57,7 @@ const Due = ({ date = '', provider }: Partial<CallOptions>) => {
             ) : (
               <p class="muted">No batch waits for its payout.</p>
             )}
-            <Cut rows="Batches" of={page} />
+            <Omitted rows="Batches" of={page} />
           </>
         )
       }}
@@ -147,7 +147,7 @@ const Points = ({ result, open, banks }: DayResult) => (
   </>
 )
 
-/** The nets of batches by the day of their payout, the earliest first. */
+/** Sums the nets of batches by payout day, the earliest first. */
 const payoutDays = (batches: readonly BatchResult[]) =>
   [...Map.groupBy(batches.filter(isPayable), ({ payable_on }) => payable_on)]
     .map(([day, due]) => ({ day, count: due.length, net: sumOf(due.map(({ net }) => net)) }))
@@ -161,7 +161,7 @@ const Payable = () => (
     <Data of={usePage('settlement', WAITING, { entities: ['batch'] })}>
       {(page) => (
         <>
-          <Cut rows="Batches" of={page} />
+          <Omitted rows="Batches" of={page} />
           <Table
             label="Payouts by day"
             columns={{

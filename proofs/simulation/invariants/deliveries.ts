@@ -153,14 +153,14 @@ const abandonedEventsAreRecovered = eachDelivery((delivery, index) => {
     ...{ at: post.at, from: index.startOf(post.by, post.at) },
     until: observations.invocations.get(post.by ?? 0)?.endedAt ?? post.at,
   }))
-  // Its recovery can miss the event: its health was written after the event was abandoned.
+  // The recovery of a success can miss an event that is abandoned during the success.
   const isMissed = successes.some((success) => {
     const usual = setup.isRepaired || !success.isFinished ? LISTED_MS : 0
     const near = usual + 2 * setup.skew
     return success.from <= at + near && success.until >= at - near
   })
   const until = Math.min(Date.parse(occurredAt) + COVERED_MS, setup.endedAt - HOUR_MS)
-  // An earlier invocation can have read the health before.
+  // An invocation that began earlier can have read the health without the event.
   const isIgnored = successes.some(
     (success) => success.isFinished && success.from > notedAt && success.at < until,
   )

@@ -41,7 +41,7 @@ const isShown = (status: RefundStatus): status is ShownRefundStatus =>
 export const shownRefundStatuses = namesOf(refundStatuses).filter(isShown)
 export type RefundList = RefundStatusRow['list']
 
-/** Why the service does not send a refund, and fails it; docs/operators.md#other-exceptions has the actions. */
+/** Reasons why the service fails a refund without sending it (docs/operators.md#other-exceptions). */
 export const unsentRefunds = {
   paid: 'the bank has made a refund that it rejected',
   underway: 'the bank is processing a refund that it rejected',
@@ -79,7 +79,7 @@ export type Refund = {
   status: RefundStatus
   createdAt: Date
   processedAt: Date | null
-  /** When the last worker began to send it, also again; null while it is pending. */
+  /** When a worker last began to send it; null while it is pending. */
   sentAt: Date | null
   completedAt: Date | null
   failedAt: Date | null

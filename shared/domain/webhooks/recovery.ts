@@ -36,7 +36,7 @@ export const requestedRecovery = (request: NewRecovery & { since: Date }): Recov
   return { provider, id, kind: 'asked', since, until: now, runAt: now, ...begun }
 }
 
-/** Returns the automatic recovery of the events of the last 72 hours, a minute later. */
+/** Returns the automatic recovery of the events of the last 72 hours, which begins a minute later. */
 export const automaticRecovery = (request: NewRecovery): Recovery => {
   const at = secondsAfter(request.now, AUTOMATIC_DELAY_SECONDS)
   const since = secondsAfter(request.now, -AUTOMATIC_SECONDS)

@@ -35,8 +35,8 @@ const workLists: Record<BatchStatus, ((providers: Providers) => Promise<BatchId[
 }
 
 /**
- * Lists the batches of several providers, newest first, and all those in a status among them. The indexes may lag.
- * Of the statuses that few batches have, no others are read.
+ * Lists batches of several providers, newest first: all in a status, possibly with others. Reads the batches of a
+ * status that has work lists from these. The indexes may lag.
  */
 export async function* batchPages(
   providers: Providers,

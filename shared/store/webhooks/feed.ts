@@ -84,7 +84,7 @@ export const appendToFeed = async (
     const known = new Set(current.flatMap(({ entries }) => entries))
     remaining = remaining.filter((entry) => !known.has(entry))
     let [newest, before] = pages
-    // An append that was interrupted after its new page has left it to the next one.
+    // An append that was interrupted after its new page leaves this to the next one.
     if (before && !before.expiresAt) await setExpiry(provider, before.page, at)
     while (remaining.length > 0) {
       const written = await writePage({ provider, newest, generation }, remaining, at)
