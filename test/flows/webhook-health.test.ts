@@ -28,12 +28,6 @@ const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
 const shows = (provider: Provider, expected: Shown) =>
   eventually(async () => expect(await provider.webhook('show')).toMatchObject(expected))
 
-/** Runs the automatic recovery without its delay. */
-const recover = (provider: Provider, { exhausted_since }: Shown) => {
-  const id = `automatic-${Date.parse(exhausted_since)}`
-  return service.runJob('recover-deliveries', { provider: provider.id, id, page: 0 })
-}
-
 const idsOf = (arrived: readonly Received[]): string[] =>
   arrived.map(({ headers }) => String(headers['x-svc-delivery-id'])).sort()
 const idsOnRecord = ({ attempts }: Shown): string[] =>
@@ -124,9 +118,7 @@ test('the events that a webhook did not get after failed redeliveries had disabl
   await shows(provider, { health: 'disabled' })
   const { reference } = await debit('abandoned')
   respond(204)
-  const before = await provider.webhook('show')
   await provider.webhook('ping')
-  await recover(provider, before)
   await provider.delivery(reference, 'created', 'delivered')
 })
 
@@ -156,11 +148,9 @@ test.each(['enable', 'set'])('a disabled webhook gets nothing until `webhook %s`
   const changed = { health: { from: 'disabled', to: 'exhausted' } }
   expect(await service.changeOf(provider.id)).toMatchObject({ noun: 'webhook', verb, changed })
   await shows(provider, { health: 'exhausted', failing_since: null, disabled_at: null })
-  const before = await provider.webhook('show')
   await debit('delivered')
   const open = { failing_since: null, exhausted_since: null, disabled_at: null }
   await shows(provider, { ...open, health: 'healthy', recovered_at: TIME, is_sidelined: false })
-  await recover(provider, before)
   for (const reference of [due, last, missed.reference]) {
     await provider.delivery(reference, 'created', 'delivered')
   }

@@ -1,3 +1,4 @@
+import { S3Client } from '@aws-sdk/client-s3'
 import { queueArn, queueUrl } from '../../../sandbox/aws/queues.ts'
 import { queueNames } from '../../../shared/queues/messages.ts'
 import { queueUrlVariable } from '../../../shared/runtime.ts'
@@ -23,3 +24,6 @@ Object.assign(process.env, {
   SCHEDULE_TARGET_ARN: queueArn('expiries'),
   ...Object.fromEntries(queueNames.map((queue) => [queueUrlVariable(queue), queueUrl(queue)])),
 })
+
+// The SDK reads its files once. Within a run that would take real time.
+await new S3Client().config.requestChecksumCalculation()
