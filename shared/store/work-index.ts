@@ -18,6 +18,15 @@ export const shards: readonly number[] = Array.from({ length: SHARDS }, (_, inde
 /** The delay before the sweep checks what should have happened. */
 export const SWEEP_GRACE_SECONDS = 120
 
+/** The longest time between two queries about a payout or refund in progress. */
+const REPEAT_SECONDS_MAX = 6 * 3_600
+
+/** Doubles the interval after each repeat, so that repeats do not flood a busy queue. */
+export const doubled = (since: Date, now: Date): Date => {
+  const elapsed = (now.getTime() - since.getTime()) / 1000
+  return secondsAfter(now, Math.min(Math.max(SWEEP_GRACE_SECONDS, elapsed), REPEAT_SECONDS_MAX))
+}
+
 /** Distributes owners evenly, over at most 65,536 parts. */
 export const spread = (owner: string, parts: number): number =>
   Number.parseInt(hash('sha256', owner).slice(0, 4), 16) % parts

@@ -25,10 +25,10 @@ import { findBuild } from '../store/settlement/build-lease.ts'
 import { findDelivery, findWithDeliveries } from '../store/webhooks/deliveries.ts'
 import { findRecovery } from '../store/webhooks/recoveries.ts'
 import {
+  doubled,
   listDue,
   postpone,
   reschedule,
-  SWEEP_GRACE_SECONDS,
   shards,
   type WorkItem,
 } from '../store/work-index.ts'
@@ -146,15 +146,6 @@ const overduePhase = (debit: Debit, now: Date): Phase | undefined =>
     const at = sweptAt(debit, phase)
     return at !== undefined && at <= now
   })
-
-/** The longest time between two queries about a payout or refund in progress. */
-const REPEAT_SECONDS_MAX = 6 * 3_600
-
-/** Doubles the interval after each repeat, so that repeats do not flood a busy queue. */
-const doubled = (since: Date, now: Date): Date => {
-  const elapsed = (now.getTime() - since.getTime()) / 1000
-  return secondsAfter(now, Math.min(Math.max(SWEEP_GRACE_SECONDS, elapsed), REPEAT_SECONDS_MAX))
-}
 
 /** Returns when to sweep a debit again; undefined if nothing more can be missing. */
 export const nextSweep = (debit: Debit, wasMissing: boolean, now: Date): Date | undefined => {

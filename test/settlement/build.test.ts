@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { refundCustomer } from '../../functions/jobs/refund-customer.ts'
+import { type Refund, sendRefund } from '../../shared/domain/debits/refund.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
@@ -7,6 +8,7 @@ import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { debitLine } from '../../shared/domain/settlement/line.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { listUnfinished } from '../../shared/settlement/unfinished.ts'
+import { findRefund, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatches, listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
@@ -277,4 +279,16 @@ test('a lost message of a refund is sent again with doubled delays until it ends
   expect(await sweptTwoHours()).toEqual({ minutes: DOUBLED, sent })
   await take(refundCustomer(runtimeAt('03:00:00', 1)), 'refunds', { reference })
   expect(await sweptTwoHours()).toEqual({ minutes: [], sent: [] })
+})
+
+test('a refund that is sent again after three hours is due three hours later', async () => {
+  const debit = await completedDebit(await newProvider(), 10_00, at('09:00:00'))
+  const { reference } = debit.facts
+  await reverse(reference, BEGUN)
+  const hours = (count: number) => new Date(BEGUN.getTime() + count * 3_600_000)
+  for (const time of [BEGUN, hours(3)]) {
+    const refund = (await findRefund(reference)) as Refund
+    await replaceRefund(refund, sendRefund(refund, time), [], still())
+  }
+  expect(await read(keys.refund(reference))).toMatchObject({ due: hours(6).toISOString() })
 })

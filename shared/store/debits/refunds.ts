@@ -14,7 +14,7 @@ import { debitExpiry, type Expiry } from '../retention.ts'
 import { putWith } from '../settings.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
-import { dueAttributes } from '../work-index.ts'
+import { doubled, dueAt } from '../work-index.ts'
 
 /** Refunds (docs/api.md#refunds): one item per debit, in its partition. */
 
@@ -27,9 +27,9 @@ const TIMES = {
 } as const
 
 /** The sweep sends a refund again until the bank gives its final reply. */
-const workOf = ({ reference, status, processedAt }: Refund, openedAt: Date) =>
+const workOf = ({ reference, status, processedAt, sentAt }: Refund, openedAt: Date) =>
   refundStatuses[status].isOpen
-    ? dueAttributes(keys.refund(reference), processedAt ?? openedAt)
+    ? dueAt(keys.refund(reference), doubled(processedAt ?? openedAt, sentAt ?? openedAt))
     : {}
 
 const expiryOf = ({ status, completedAt, failedAt, createdAt }: Refund): Expiry =>
