@@ -151,10 +151,14 @@ const abandonDelivery = async (
 ): Promise<void> => {
   const at = runtime.now()
   const next = abandon(record, reason, at)
-  if (!(await replaceDelivery(previous, next))) return
-  logAttempt(next, { previous, tried: false })
-  // The webhook can have recovered since the read of its health.
-  if (reason === 4001) await changeHealth(record.provider, (health) => noteAbandoned(health, at))
+  const note = async () => {
+    if (reason !== 4001 || next.status !== 'abandoned') return
+    await changeHealth(record.provider, (health) => noteAbandoned(health, at))
+  }
+  // Before the record, so that a crash loses no note, and after it, because the webhook can recover in between.
+  await note()
+  if (await replaceDelivery(previous, next)) logAttempt(next, { previous, tried: false })
+  await note()
 }
 
 const saveReceipt = async (deliveries: readonly Delivery[]): Promise<boolean> => {

@@ -7,7 +7,7 @@ import {
   SLOW_SECONDS,
   type WebhookHealth,
 } from '../domain/webhooks/health.ts'
-import { automaticRecovery } from '../domain/webhooks/recovery.ts'
+import { automaticRecoveries } from '../domain/webhooks/recovery.ts'
 import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { changeHealth } from '../store/webhooks/health.ts'
@@ -92,7 +92,8 @@ const updateHealth = (provider: ProviderId, observation: HealthObservation) =>
     if (observation.succeeded && exhaustedSince) {
       const id = `automatic-${exhaustedSince.getTime()}`
       // Before the write that clears `exhaustedSince`: after a crash the recovery still exists.
-      await openRecovery(automaticRecovery({ provider, id, now: observation.at }))
+      const recoveries = automaticRecoveries({ provider, id, now: observation.at })
+      for (const recovery of recoveries) await openRecovery(recovery)
     }
     return noteAttempt(health, observation)
   })

@@ -7,7 +7,7 @@ import type { Reference } from '../../shared/domain/ids.ts'
 import { type Batch, openBatch } from '../../shared/domain/settlement/batch.ts'
 import { dayAfter, dayOf, startOf } from '../../shared/domain/time.ts'
 import { newDelivery, redeliver } from '../../shared/domain/webhooks/delivery.ts'
-import { automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
+import { automaticRecoveries } from '../../shared/domain/webhooks/recovery.ts'
 import { operateFully } from '../../shared/operator/operate.ts'
 import { startRun } from '../../shared/reconciliation/runs.ts'
 import { real } from '../../shared/runtime.ts'
@@ -405,7 +405,7 @@ testInProcess('the sweep repairs lost events, submissions, attempts and recoveri
     const delivery = newDelivery({ reference: facts.reference, n, provider, type, at }, {})
     await unrelayed(() => replaceDelivery(undefined, redeliver(delivery, at)))
   }
-  const recovery = automaticRecovery({ provider, id: 'automatic-1', now: new Date() })
+  const [recovery] = automaticRecoveries({ provider, id: 'automatic-1', now: new Date() })
   await unrelayed(() => openRecovery(recovery))
   await service.runJob('sweep', {}, 180)
   expect(await receiver.events(facts.reference, 4)).toHaveLength(4)

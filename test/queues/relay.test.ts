@@ -9,7 +9,7 @@ import { completeRefund, reversalRefund, sendRefund } from '../../shared/domain/
 import { pesewas } from '../../shared/domain/money.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { noteSlow } from '../../shared/domain/webhooks/health.ts'
-import { afterPage, automaticRecovery } from '../../shared/domain/webhooks/recovery.ts'
+import { afterPage, automaticRecoveries } from '../../shared/domain/webhooks/recovery.ts'
 import type { MetricName } from '../../shared/metrics.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
@@ -205,7 +205,7 @@ test('a stage with several groups a provider sends each batch to one of them', a
 
 test('each page of a recovery is sent with its delay, and none after the last', async () => {
   const page = { provider: providerId('demo'), id: 'r-1' }
-  const first = automaticRecovery({ ...page, now: NOON })
+  const [first] = automaticRecoveries({ ...page, now: NOON })
   const second = afterPage(first, { cursor: 'c', retried: 50, isLast: false }, NOON)
   const last = afterPage(second, { cursor: 'd', retried: 3, isLast: true }, NOON)
   const stored = () => read<object>(keys.recovery(page.provider, page.id))
@@ -218,7 +218,7 @@ test('each page of a recovery is sent with its delay, and none after the last', 
     old = next
   }
   expect(sent).toEqual([
-    ['recoveries', { ...page, page: 0 }, 60, 'demo'],
+    ['recoveries', { ...page, page: 0 }, 0, 'demo'],
     ['recoveries', { ...page, page: 1 }, 10, 'demo'],
   ])
 })

@@ -85,32 +85,39 @@ test('an event that is abandoned after its webhook has recovered is noted', asyn
   expect(await findHealth(provider)).toMatchObject({ exhaustedSince: NOON })
 })
 
-test('an event of a disabled webhook that recovers before the record is recovered after the next success', async () => {
-  const event = debitEvent(pendingDebit({ provider }), 0)
-  const health = { exhaustedSince: inSeconds(-60), disabledAt: inSeconds(-60) }
-  const success = { milliseconds: 5, succeeded: true, isGone: false, abandoned: false }
-  const succeed = async () =>
-    recordOutcome({ provider, health: await findHealth(provider), ...success }, still())
-  await changeHealth(provider, () => health)
-  let hasRecovered = false
-  const restore = aroundTableCalls(async (name, call) => {
-    if (name !== 'Put' || hasRecovered) return call()
-    hasRecovered = true
+test.each([
+  ['', 1],
+  [' whose reply is lost', 2],
+])(
+  'an event of a disabled webhook that recovers before the record%s is recovered after the next success',
+  async (_, calls) => {
+    const event = debitEvent(pendingDebit({ provider }), 0)
+    const health = { exhaustedSince: inSeconds(-60), disabledAt: inSeconds(-60) }
+    const success = { milliseconds: 5, succeeded: true, isGone: false, abandoned: false }
+    const succeed = async () =>
+      recordOutcome({ provider, health: await findHealth(provider), ...success }, still())
+    await changeHealth(provider, () => health)
+    let hasRecovered = false
+    const restore = aroundTableCalls(async (name, call) => {
+      if (name !== 'Put' || hasRecovered) return call()
+      hasRecovered = true
+      await succeed()
+      if (calls > 1) await call()
+      return call()
+    })
+    const request = { event, previous: undefined, number: 1, skipsSlowReceivers: true }
+    await attemptDelivery({ ...request, webhook, health }, still()).finally(restore)
+    expect([hasRecovered, await findHealth(provider)]).toEqual([
+      true,
+      { recoveredAt: NOON, exhaustedSince: NOON },
+    ])
     await succeed()
-    return call()
-  })
-  const request = { event, previous: undefined, number: 1, skipsSlowReceivers: true }
-  await attemptDelivery({ ...request, webhook, health }, still()).finally(restore)
-  expect([hasRecovered, await findHealth(provider)]).toEqual([
-    true,
-    { recoveredAt: NOON, exhaustedSince: NOON },
-  ])
-  await succeed()
-  const message = { provider, id: `automatic-${NOON.getTime()}`, page: 0 }
-  await take(recoverDeliveries(still({ now: () => inSeconds(60) })), 'recoveries', message)
-  const [delivery] = await listDeliveries(event.reference)
-  expect(delivery).toMatchObject({ status: 'pending', nextAttemptAt: inSeconds(60) })
-})
+    const message = { provider, id: `automatic-${NOON.getTime()}`, page: 0 }
+    await take(recoverDeliveries(still({ now: () => inSeconds(60) })), 'recoveries', message)
+    const [delivery] = await listDeliveries(event.reference)
+    expect(delivery).toMatchObject({ status: 'pending', nextAttemptAt: inSeconds(60) })
+  },
+)
 
 test('an abandoned event is noted for the recovery of a webhook that has recovered during its last attempt', async () => {
   const health = { failingSince: inSeconds(-60), exhaustedSince: inSeconds(-60) }

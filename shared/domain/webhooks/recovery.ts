@@ -22,7 +22,7 @@ export const RECOVERY_DAYS_MAX = 14
 const AUTOMATIC_SECONDS = 3 * DAY_SECONDS
 
 /** An index can show the last abandoned events late, and the clocks of their hosts can be ahead. */
-const AUTOMATIC_DELAY_SECONDS = 60
+const REPEAT_SECONDS = 60
 
 /** The deliveries of a page, and the seconds over which their attempts are spread. */
 export const RECOVERY_PAGE = 50
@@ -36,11 +36,15 @@ export const requestedRecovery = (request: NewRecovery & { since: Date }): Recov
   return { provider, id, kind: 'asked', since, until: now, runAt: now, ...begun }
 }
 
-/** Returns the automatic recovery of the events of the last 72 hours, which begins a minute later. */
-export const automaticRecovery = (request: NewRecovery): Recovery => {
-  const at = secondsAfter(request.now, AUTOMATIC_DELAY_SECONDS)
-  const since = secondsAfter(request.now, -AUTOMATIC_SECONDS)
-  return { ...requestedRecovery({ ...request, since }), kind: 'automatic', until: at, runAt: at }
+/** Returns the automatic recovery of the events of the last 72 hours, and its repeat for those that were not listed. */
+export const automaticRecoveries = ({ provider, id, now }: NewRecovery): [Recovery, Recovery] => {
+  const since = secondsAfter(now, -AUTOMATIC_SECONDS)
+  const recovery = {
+    ...requestedRecovery({ provider, id, now, since }),
+    kind: 'automatic',
+  } as const
+  const at = secondsAfter(now, REPEAT_SECONDS)
+  return [recovery, { ...recovery, id: `${id}-repeat`, until: at, runAt: at }]
 }
 
 export const dueInPage = (runAt: Date, index: number): Date =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   afterPage,
-  automaticRecovery,
+  automaticRecoveries,
   dueInPage,
   RECOVERY_PAGE,
   RECOVERY_PAGE_SECONDS,
@@ -13,16 +13,16 @@ const opening = { provider: providerId('demo'), id: 'r-1', now: NOON }
 const span = { provider: 'demo', id: 'r-1', runAt: NOON, until: NOON }
 const fresh = { ...span, status: 'running', page: 0, cursor: null, count: 0 }
 
-test('a requested recovery spans from the requested time to now, an automatic one 72 hours to a minute later', () => {
+test('a requested recovery spans from the requested time to now, an automatic one 72 hours, and its repeat a minute more', () => {
   const since = inSeconds(-14 * 86_400)
   expect(requestedRecovery({ ...opening, since })).toEqual({ ...fresh, kind: 'asked', since })
-  const later = { until: inSeconds(60), runAt: inSeconds(60) }
-  const automatic = { ...fresh, ...later, kind: 'automatic', since: inSeconds(-72 * 3600) }
-  expect(automaticRecovery(opening)).toEqual(automatic)
+  const automatic = { ...fresh, kind: 'automatic', since: inSeconds(-72 * 3600) }
+  const later = { id: 'r-1-repeat', until: inSeconds(60), runAt: inSeconds(60) }
+  expect(automaticRecoveries(opening)).toEqual([automatic, { ...automatic, ...later }])
 })
 
 test('a page without events keeps the cursor of the page before', () => {
-  const first = { ...automaticRecovery(opening), cursor: 'c-1' }
+  const first = { ...automaticRecoveries(opening)[0], cursor: 'c-1' }
   const last = afterPage(first, { cursor: null, retried: 0, isLast: true }, inSeconds(13))
   expect(last).toMatchObject({ status: 'done', cursor: 'c-1' })
 })

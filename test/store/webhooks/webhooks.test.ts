@@ -6,7 +6,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { noteSlow } from '../../../shared/domain/webhooks/health.ts'
-import { afterPage, automaticRecovery } from '../../../shared/domain/webhooks/recovery.ts'
+import { afterPage, automaticRecoveries } from '../../../shared/domain/webhooks/recovery.ts'
 import { real } from '../../../shared/runtime.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { seal, unseal } from '../../../shared/store/sealing.ts'
@@ -108,12 +108,12 @@ test('the slow mark is cached for 30 seconds', async () => {
 test('a recovery starts once, writes each page once and in order, and is swept until it is done', async () => {
   const page = (isLast = false) => ({ cursor: 'c-1', retried: 50, isLast })
   const item = () => read<Item>(keys.recovery(demo, 'r-1'))
-  const first = automaticRecovery({ provider: demo, id: 'r-1', now: NOON })
+  const [first] = automaticRecoveries({ provider: demo, id: 'r-1', now: NOON })
   expect([await openRecovery(first), await openRecovery(first)]).toEqual([true, false])
   expect(await item()).toMatchObject({
     work: expect.stringMatching(/^WATCH#\d{1,2}$/),
-    due: inSeconds(60 + 120).toISOString(),
-    expiresAt: inSeconds(60 + 90 * 86_400).getTime() / 1000,
+    due: inSeconds(120).toISOString(),
+    expiresAt: inSeconds(90 * 86_400).getTime() / 1000,
   })
   const second = afterPage(first, page(), inSeconds(3))
   const last = afterPage(second, page(true), inSeconds(14))
