@@ -1,11 +1,11 @@
 import { SaxesParser } from 'saxes'
-import type { StatementField } from '../domain/banks/statement-format.ts'
+import type { StatementTexts } from '../domain/banks/statement-row.ts'
 import { readReference } from '../domain/ids.ts'
 import { MalformedFile } from './csv-file.ts'
 
 /** Statements in camt.053 (ISO 20022): the booked entries, or the transactions of a batch entry. */
 
-type CamtFields = { line: number; fields: Partial<Record<StatementField, string>> }
+type CamtFields = { line: number; fields: StatementTexts }
 
 type Part = { line: number; texts: Record<string, string>; currency: string }
 
@@ -42,9 +42,7 @@ const rowOf = (entry: Part, transaction: Part | undefined): CamtFields => {
   const named = endToEnd === 'NOTPROVIDED' ? '' : endToEnd
   const uuid = HEX_UUID.exec(named)?.slice(1).join('-') ?? ''
   const ofBank = transaction?.texts.reference || (transaction?.texts.entry ?? '')
-  // A bank need not use the reference of its statement in its API; ours always names the movement.
-  const reference =
-    readReference(named) || ofBank || (uuid ? '' : named) || texts.reference || (texts.entry ?? '')
+  const reference = ofBank || (uuid ? '' : named) || texts.reference || (texts.entry ?? '')
   const amount = texts.amount ?? ''
   const padded = /^[0-9]+(?:\.[0-9])?$/.test(amount) ? Number(amount).toFixed(2) : amount
   return {
@@ -52,6 +50,8 @@ const rowOf = (entry: Part, transaction: Part | undefined): CamtFields => {
     fields: {
       uuid,
       bank_reference: reference,
+      // A bank need not use the reference of its statement in its API.
+      reference: readReference(named),
       [texts.side === 'DBIT' ? 'outgoing' : 'amount']: padded,
       currency: transaction?.currency || entry.currency,
       completed_at: texts.day ?? '',

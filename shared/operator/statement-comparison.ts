@@ -13,7 +13,7 @@ import {
 } from '../domain/banks/statement-row.ts'
 import { CURRENCY, formatAmount, type Pesewas, pesewas } from '../domain/money.ts'
 import type { Day } from '../domain/time.ts'
-import { bankReferencesOf, newMovements } from './statement-movements.ts'
+import { newMovements, referencesOf } from './statement-movements.ts'
 
 /** Compares a bank's statement of a day with its debits, refunds and payouts (docs/api.md#bank-statements). */
 
@@ -40,7 +40,7 @@ const newGroup = () => {
   }
 }
 
-const rowView = ({ line, amount, ...row }: StatementRow): StatementExample => ({
+const rowView = ({ line, amount, reference: _, ...row }: StatementRow): StatementExample => ({
   line,
   ...row,
   amount: formatAmount(amount),
@@ -68,8 +68,7 @@ const differencesOf = (row: StatementRow, movement: Movement, date: Day): string
   const isNamed =
     bank_reference === null ||
     row.bank_reference === null ||
-    row.bank_reference === reference ||
-    bankReferencesOf(row).includes(bank_reference)
+    [bank_reference, reference].some((one) => referencesOf(row).includes(one))
   return [
     ...(isOfKind(row, movement) ? [] : [`it is a ${kind} here`]),
     ...(completed_at === null ? [`the ${kind} is ${status} here`] : []),

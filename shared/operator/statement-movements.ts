@@ -17,10 +17,10 @@ const TABLE = `
   create index by_bank_reference on movements (bank_reference);
   begin`
 
-/** Returns what can be the bank’s reference in a row: its uuid too, in each form, because camt.053 has one field for both. */
-export const bankReferencesOf = ({ uuid, bank_reference }: StatementRow): string[] => {
+/** Returns what can be a reference in a row: its uuid too, in each form, because camt.053 has one field for both. */
+export const referencesOf = ({ uuid, bank_reference, reference }: StatementRow): string[] => {
   const forms = uuid ? [uuid, uuid.replaceAll('-', '')] : []
-  const named = bank_reference === null ? [] : [bank_reference]
+  const named = [bank_reference, reference].filter((one) => typeof one === 'string')
   return [...named, ...forms, ...forms.map((form) => form.toUpperCase())]
 }
 
@@ -55,13 +55,17 @@ export const newMovements = () => {
       const { uuid, bank_reference, kind } = row
       const own = byUuid.get(uuid)
       if (own) return own as Found
-      for (const name of bankReferencesOf(row)) {
-        const found = byBankReference.get(name, kind, kind, amount)
-        if (found) return found as Found
+      const findBy = (statement: typeof byBankReference): Found | undefined => {
+        for (const name of referencesOf(row)) {
+          const found = statement.get(name, kind, kind, amount)
+          if (found) return found as Found
+        }
+        return undefined
       }
-      if (bank_reference === null) return undefined
+      const found = findBy(byBankReference)
+      if (found || bank_reference === null) return found
       byReference ??= newByReference()
-      return byReference.get(bank_reference, kind, kind, amount) as Found | undefined
+      return findBy(byReference)
     },
     mark: ({ rowid }: Found, line: number): void => void mark.run(line, rowid),
     unnamed: () => prepare(`${select} where line = 0`).iterate() as IterableIterator<Found>,

@@ -14,13 +14,15 @@ export type StatementRow = {
   kind: MovementKind | 'outgoing'
   uuid: Uuid | null
   bank_reference: string | null
+  /** Another name of the movement, which can be our reference. */
+  reference?: string | undefined
   amount: Pesewas
   currency: string
   /** ISO 8601, in UTC. */
   completed_at: string
 }
 
-export type StatementTexts = Partial<Record<StatementField, string>>
+export type StatementTexts = Partial<Record<StatementField | 'reference', string | undefined>>
 
 /** Receives the reason why a row cannot be read. */
 type Fail = (reason: string) => void
@@ -128,6 +130,7 @@ export const parseStatementRow = (
     kind: kind === '' ? bySign : (kind as MovementKind),
     uuid: (uuid as Uuid) || null,
     bank_reference: reference || null,
+    reference: texts.reference,
     amount: pesewas(Math.abs(left)),
     currency,
     completed_at,

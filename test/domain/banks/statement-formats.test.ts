@@ -241,6 +241,20 @@ test.each([
   },
 )
 
+test.each(['FT-1', 'GCB-20261123-000123'])(
+  'an EndToEndId in the form of our references leaves %s the bank reference of its debit',
+  async (bank_reference) => {
+    const refs = '<EndToEndId>GCB-20261123-000123</EndToEndId><AcctSvcrRef>FT-1</AcctSvcrRef>'
+    const { rows } = await read(camt(entry('CRDT', details(transaction(refs)))))
+    const comparison = newComparison('2026-11-23' as Day)
+    comparison.add(movement('debit', 'D-1', { bank_reference }))
+    for (const one of rows) comparison.addRow(one)
+    expect(comparison.end().matched.examples).toMatchObject([
+      { reference: 'D-1', bank_reference: 'FT-1' },
+    ])
+  },
+)
+
 test('a file of debits only misses no refund or payout', () => {
   const comparison = newComparison('2026-11-23' as Day)
   comparison.add(movement('refund', 'R-1'))
