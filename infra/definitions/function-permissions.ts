@@ -124,7 +124,7 @@ const rows = {
     'by-status': ['CREDENTIALS#*'],
   }),
   'manage-bank': merge(connectsBanks, { Query: ['BANK_HEALTH'] }),
-  'manage-customer': merge(servesCustomers, { UpdateItem: ['BULK#*'] }),
+  'manage-customer': servesCustomers,
   'manage-webhook': merge(requestsApprovals, {
     GetItem: ['PROVIDER#*', 'WEBHOOK#*'],
     PutItem: ['PROVIDER#*', 'WEBHOOK#*'],

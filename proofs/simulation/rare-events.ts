@@ -59,7 +59,7 @@ const changes: Record<string, IsCounted> = {
   'refund rejected, then retried': (before, after) =>
     before?.entity === 'refund' && before.uuid !== after?.uuid,
   'debit left unchanged by a call about many': (_, after) =>
-    after?.entity === 'bulk-outcome' && ['skipped', 'refused'].includes(String(after.outcome)),
+    after?.entity === 'bulk-outcome' && after.outcome !== 'done',
   'late completion refunded': (before, after) => !before && after?.origin === 'late_completion',
   'request accepted': (before, after) => !before?.isAccepted && after?.isAccepted === true,
   'request declined': (before, after) => !before?.resolvedAt && after?.isAccepted === false,

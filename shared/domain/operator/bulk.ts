@@ -25,7 +25,7 @@ export const digestOf = (text: string): string => hash('sha256', text)
 
 /** The result for one object. A call has at most one for each. */
 export type BulkOutcome = {
-  outcome: 'begun' | 'done' | 'skipped' | 'refused'
+  outcome: 'done' | 'skipped' | 'refused'
   reason?: string
   /** The changes of a part of an import, counted before its first write. */
   totals?: Record<string, number>

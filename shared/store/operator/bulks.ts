@@ -60,14 +60,6 @@ export const putOutcome = async (...outcome: Parameters<typeof outcomeWrite>): P
   await db.putIf(Put.Item, db.isNew)
 }
 
-/** Ends the outcome of an object that a call has begun. */
-export const endOutcome = (bulk: BulkId, object: string): Promise<boolean> =>
-  db.updateIf(outcomeKey(bulk, object), {
-    UpdateExpression: 'SET outcome = :done',
-    ConditionExpression: 'outcome = :begun',
-    ExpressionAttributeValues: { ':done': 'done', ':begun': 'begun' },
-  })
-
 /** Lists the outcomes by object. */
 export const listOutcomes = async (bulk: BulkId): Promise<Map<string, BulkOutcome>> => {
   const items = await db.readCollection(keys.bulkOutcomes(bulk))
