@@ -18,6 +18,7 @@ import { findBankDebit, findByOwnReference } from '../shared/store/debits/debits
 import { findLaterErasure } from '../shared/store/debits/later-erasures.ts'
 import { findRefund, replaceRefund } from '../shared/store/debits/refunds.ts'
 import { accessPages } from '../shared/store/operator/accesses.ts'
+import { claimApproval, finishApproval } from '../shared/store/operator/approvals.ts'
 import { listOutcomes } from '../shared/store/operator/bulks.ts'
 import { findCustomerHash } from '../shared/store/operator/customer-hash.ts'
 import { findRestore } from '../shared/store/operator/restores.ts'
@@ -291,6 +292,18 @@ test('an exception of a kind of a later version is shown and noted, and allows n
   expect(types).toEqual(['completion', 'fees', 'reversal', 'refund'])
   const noted = await operate('exception', 'resolve', { reference: settled, note: 'Agreed' })
   expect(noted).toMatchObject([{ ...shown[0], note: 'Agreed' }])
+})
+
+test('a granted call that an earlier version has made and not ended is neither made nor ended again', async () => {
+  const { sk: id } = itemAt(APPROVAL)
+  const until = new Date(NOW.getTime() + 1_000)
+  const outcomes = async (more: object) => {
+    await load({ decision: 'granted', ...more })
+    const claimed = await claimApproval({ id, claim: 'worker', at: NOW, until })
+    return [claimed, await finishApproval({ id }, { doneAt: NOW }, runtime)]
+  }
+  expect(await outcomes({})).toEqual([true, true])
+  expect(await outcomes({ hasEffect: true })).toEqual([false, false])
 })
 
 test.each(Object.entries(updates))('an update of %s keeps unknown attributes', async (...row) => {

@@ -125,6 +125,9 @@ export const decideApproval = (
   return transact([decided, ...alongside], runtime)
 }
 
+/** An earlier version marked a call that it had made by `hasEffect`, and ended it later. */
+const IS_OPEN = 'attribute_not_exists(doneAt) AND attribute_not_exists(hasEffect)'
+
 /** The right of one worker to carry out a granted call, until a time. */
 type CallClaim = { id: ApprovalId; claim: string; at: Date; until: Date }
 
@@ -133,7 +136,7 @@ export const claimApproval = ({ id, claim, at, until }: CallClaim): Promise<bool
   const expression = {
     UpdateExpression: 'SET claim = :claim, claimedUntil = :until',
     ConditionExpression:
-      'decision = :granted AND expiresAt > :at AND attribute_not_exists(doneAt) AND ' +
+      `decision = :granted AND expiresAt > :at AND ${IS_OPEN} AND ` +
       '(attribute_not_exists(claim) OR claim = :claim OR claimedUntil <= :at)',
     ExpressionAttributeValues: {
       ':granted': 'granted',
@@ -169,7 +172,7 @@ export const endWrites = (
     UpdateExpression: `SET doneAt = :at${
       refusal === undefined ? '' : ', refusal = :refusal'
     } REMOVE claim, claimedUntil`,
-    ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(doneAt)',
+    ConditionExpression: `attribute_exists(pk) AND ${IS_OPEN}`,
     ExpressionAttributeValues: {
       ':at': doneAt.toISOString(),
       ...(refusal !== undefined && { ':refusal': refusal }),
