@@ -209,7 +209,8 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     ...sums,
     provider: 'Id of the provider',
     month: 'Month of the days on which the batches were opened',
-    partial: 'The month has not ended, or a batch is unsealed: the sums can change',
+    partial:
+      'The month has not ended, a batch is unsealed, or a debit of its days is in no batch: the sums can change',
     paid: 'Sum of the completed payouts',
     fees: 'Fees by schedule',
     batches: 'Batches of the month, the oldest first',

@@ -1404,7 +1404,7 @@ export type MonthlyStatement = {
      */
     currency: "GHS";
     /**
-     * The month has not ended, or a batch is unsealed: the sums can change
+     * The month has not ended, a batch is unsealed, or a debit of its days is in no batch: the sums can change
      */
     partial: boolean;
     /**
