@@ -30,11 +30,12 @@ const batchReason = async (batch: Batch): Promise<string | undefined> => {
   if (outstanding < 0) return `the provider owes ${formatAmount(BigInt(-outstanding))}`
   // A payout in progress offsets it.
   if (totals.net < 0) return undefined
+  if (status === 'processing') return `the payout of ${formatAmount(paid ?? 0n)} is in progress`
   const due = await findDue(batch)
   const payout = `the payout of ${formatAmount(paid ?? due)}`
   const instead = due === paid ? '' : `, ${formatAmount(due)} is due`
   if (status === 'failed') return `${payout} failed${instead}: ${failure}`
-  return `${payout} is ${status === 'processing' ? 'in progress' : 'not made'}`
+  return `${payout} is not made`
 }
 
 const batchMatters = async (batch: Batch): Promise<OpenMatter[]> => {

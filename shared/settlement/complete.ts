@@ -13,7 +13,7 @@ import { findBatch, findBatches } from '../store/settlement/batches.ts'
 import type { Write } from '../store/table.ts'
 import { dueInstead, listOffsettable } from './due.ts'
 import { replaceTogether } from './pay.ts'
-import { findPayable, notPayable } from './payee.ts'
+import { findPayable, noAccount, notPayable } from './payee.ts'
 
 type PaidPayout = {
   bankReference: string
@@ -121,9 +121,7 @@ const findPaidAccount = async (
       `the account was at ${[...banks].join(' and ')}: --bank names the one that paid`,
     )
   }
-  return (
-    account ?? notPayable(bank ? `no account at ${bank}` : 'the provider has no settlement account')
-  )
+  return account ?? (bank ? notPayable(`no account at ${bank}`) : noAccount())
 }
 
 type Beginning = { at: Date; bank: BankIdentifier | undefined; restore: Restore | undefined }

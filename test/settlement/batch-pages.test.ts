@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { manageSettlement } from '../../functions/operator/manage-settlement.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
@@ -87,7 +87,7 @@ test('the list of failed batches reads no completed ones', async () => {
     reads += name === 'BatchGet' ? 1 : 0
     return next()
   })
+  onTestFinished(restore)
   const { result } = await list({ status: 'failed' })
-  restore()
   expect([result.length, reads]).toEqual([2, 1])
 })
