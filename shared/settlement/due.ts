@@ -25,7 +25,7 @@ export const findDue = async (batch: Batch): Promise<Pesewas> =>
 /** Ends a sentence about a payout of another amount. Only an operator knows the cause of the difference. */
 export const dueInstead = (due: Pesewas, paid: Pesewas): string => {
   const difference = formatAmount(pesewas(Math.abs(due - paid)))
-  return `, but ${formatAmount(due)} is due: settle the difference of ${difference} first`
+  return `, but ${formatAmount(due)} is due: settle the difference of ${difference} first, then record what is due by --amount`
 }
 
 /** Returns a batch with its payout: the one that has begun, or that a call would begin now. */

@@ -187,7 +187,7 @@ test.each([
   }
   const evidence = { ...paidByHand, ...(status === 'pending' && { amount: batch.net }) }
   const other = { ...evidence, amount: '1.00' }
-  const due = `1.00 was paid, but ${batch.net} is due: settle the difference of 117.69 first`
+  const due = `1.00 was paid, but ${batch.net} is due: settle the difference of 117.69 first, then record what is due by --amount`
   if (status === 'pending') {
     const tooEarly = 'the service would pay this batch too: hold it by operator provider disable'
     await expect(payee.batch('complete', batch.id, evidence)).rejects.toThrow(tooEarly)

@@ -251,17 +251,19 @@ test('a rejected payout is recorded only with the amount that is due since other
   expect(await pay(later)).toMatchObject({ status: 'completed', paid: 200_00 })
   const record = (amount?: number) =>
     complete(rejected, amount === undefined ? {} : { amount: pesewas(amount) })
+  const next =
+    'but 150.00 is due: settle the difference of 100.00 first, then record what is due by --amount'
   // The bank paid 50.00 despite its rejection, or the operator did not state another amount.
   for (const amount of [undefined, 50_00]) {
     const act = amount ? 'paid' : 'sent'
-    const details = `50.00 was ${act}, but 150.00 is due: settle the difference of 100.00 first`
+    const details = `50.00 was ${act}, ${next}`
     expect(refused(await record(amount))).toEqual({ code: '400/5001', details })
   }
   const query = async () => ({ kind: 'paid', bankReference: 'B-1' }) as const
   const sandbox = { ...bank.connectors.sandbox, query }
   const withPaid = { ...deps(), connectors: { ...bank.connectors, sandbox } }
   expect(refused(await retryBatch(rejected.id, noWrites, withPaid)).details).toBe(
-    `GCB has paid the rejected payout ${rejected.uuid} of 50.00, but 150.00 is due: settle the difference of 100.00 first`,
+    `GCB has paid the rejected payout ${rejected.uuid} of 50.00, ${next}`,
   )
   expect(await reload(rejected)).toMatchObject({ status: 'failed', paid: 50_00 })
   const [open] = await openWith(provider, at('12:00:00', 9))
