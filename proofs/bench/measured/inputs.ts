@@ -9,7 +9,7 @@ import { spreadOf } from '../samples.ts'
 
 /** The time to read texts whose length callers and banks choose: a quadratic reader would hold a worker. */
 
-const LENGTH = 4_000
+const LENGTH = 16_000
 const READS_PER_ROUND = 20
 
 const readType = (type: string) => {
