@@ -104,7 +104,7 @@ const allowedImports = Object.groupBy(
     commands/probe/             ./client-limits.ts ./metrics.ts commands/ @aws-lambda-powertools/parameters/secrets aws-lambda valibot
     commands/restore-drill/     ./domain/ ./runtime.ts commands/restore-check/ infra/definitions/ sandbox/ @aws-sdk/
     proofs/simulation/          commands/terminal/ ./ sandbox/aws/ functions/ infra/definitions/ @aws-sdk/client-dynamodb
-    proofs/simulation/          aws-lambda node:
+    proofs/simulation/          @aws-sdk/client-s3 aws-lambda node:
     proofs/simulation/invariants/  proofs/simulation/engine/observations.ts sandbox/aws/table/change.ts ./metrics.ts ./domain/ ./views/ node:
     proofs/simulation/platform/ proofs/simulation/engine/current.ts node:
   `),
