@@ -112,20 +112,22 @@ export const startRealClock = () => {
   let isMoving = false
 
   const now = (): number => timeBy(setting, machineTime())
-  const isDue = (): boolean => (timers.first()?.at ?? Number.POSITIVE_INFINITY) <= now()
+  /** Returns the instant of the next timer. */
+  const next = (): number | undefined => (isStopped ? undefined : timers.first()?.at)
+  const isDue = (): boolean => (next() ?? Number.POSITIVE_INFINITY) <= now()
 
   const run = (): void => {
     wake.cancel()
-    while (isDue() && !isStopped) timers.take()?.act?.()
+    while (isDue()) timers.take()?.act?.()
     schedule()
   }
 
   const schedule = (): void => {
-    const next = timers.first()
-    if (!next || isStopped) return
+    const due = next()
+    if (due === undefined) return
     // A frozen clock reaches no later timer.
-    if ('frozenAt' in setting && next.at > now()) return
-    wake.setAt(next.at, now())
+    if ('frozenAt' in setting && due > now()) return
+    wake.setAt(due, now())
   }
   const wake = newWake(run)
 
@@ -160,7 +162,7 @@ export const startRealClock = () => {
       const isFrozen = 'frozenAt' in setting
       isMoving = true
       try {
-        await step({ now, set, next: () => timers.first()?.at }, until, idle)
+        await step({ now, set, next }, until, idle)
       } finally {
         isMoving = false
         if (!isFrozen) set({ ahead: now() - machineTime() })

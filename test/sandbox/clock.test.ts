@@ -1,4 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest'
+import { startRealClock } from '../../sandbox/aws/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { atOnce } from '../support/examples.ts'
 import { useReceiver } from '../support/receiver.ts'
@@ -75,6 +76,18 @@ test('a move past two midnights settles and pays a day', async () => {
   const [batch] = await service.call('settlement', 'list', { provider: 'demo' })
   expect(batch).toMatchObject({ status: 'completed', count: 1 })
   expect(await service.show(reference)).toMatchObject({ status: 'completed' })
+})
+
+test('a clock that is stopped while it moves ends its move', async () => {
+  const stopped = startRealClock()
+  const act = vi.fn()
+  stopped.after(1_000, stopped.stop)
+  stopped.after(1_000, act)
+  await stopped.moveTo(stopped.now() + 2_000, async () => {
+    for (let turns = 0; stopped.runDue(); turns += 1)
+      if (turns === 10) throw new Error('The clock never becomes idle')
+  })
+  expect(act).not.toHaveBeenCalled()
 })
 
 test('the clock stops while it is frozen, and continues from there', async () => {
