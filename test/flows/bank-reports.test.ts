@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { refuseCalls } from '../../sandbox/aws/sdk.ts'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { afterFailure, type BankHealth } from '../../shared/domain/banks/health.ts'
 import { exceptionKinds } from '../../shared/domain/debits/exception.ts'
@@ -10,7 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { useReceiver } from '../support/receiver.ts'
 import { callbackPath, SILENT, updatePath } from '../support/requests.ts'
-import { codeOf, type Shown, useService } from '../support/running-service.ts'
+import { codeOf, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /**
  * The outcomes of debits that a bank reports or returns to a query. Each report changes its debit or
@@ -114,6 +115,24 @@ describe('update-debit-transaction with a rejected report', () => {
     expect(await send({ body: failed })).toBe(200)
   })
 })
+
+testInProcess(
+  'a malformed report whose exception cannot be stored is repeated by its bank',
+  async () => {
+    const { reference, uuid } = await processing()
+    const malformed = { ...completed, fee: 'none' }
+    refuseCalls(({ input }) =>
+      JSON.stringify(input).includes('refused_report')
+        ? new Error('No exception is written')
+        : undefined,
+    )
+    onTestFinished(() => refuseCalls(() => undefined))
+    expect((await service.report(uuid, malformed)).status).toBe(500)
+    refuseCalls(() => undefined)
+    expect((await service.report(uuid, malformed)).status).toBe(422)
+    expect(await service.exceptions(reference)).toMatchObject([{ kind: 'refused_report' }])
+  },
+)
 
 test('the loser of two opposite reports at the same time is an exception of the status that won', async () => {
   const { reference, uuid } = await processing()
