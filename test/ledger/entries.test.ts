@@ -215,3 +215,14 @@ test.each([
   const span = { from: startOf(day), before: startOf(dayAfter(day)) }
   expect(mayHaveLines({ ...sealed([]), date, completedFrom }, span)).toBe(isRead)
 })
+
+test('the first entry of a refund keeps its id, however often the refund is retried', () => {
+  let retried = refund('reversal')
+  const ids = [1, 2, 3].map(() => {
+    const [opening] = caseEntries({ refund: retried, exceptions: [] })
+    retried = retryRefund(failed(retried))
+    return opening?.source.id
+  })
+  const { uuid } = refund('reversal')
+  expect(ids).toEqual([uuid, uuid, uuid])
+})

@@ -152,6 +152,14 @@ test('a payout that waits for a working day is due on that day, and late after i
   expect(await figures(TUESDAY)).toMatchObject(late)
 })
 
+test('a payout that is made on the day after its day is late', async () => {
+  const { id } = await batchOf(FRIDAY)
+  granted(await payBatch(id, depsOn(TUESDAY)))
+  clear()
+  await take(reconcileDay(runtimeAt('02:00:00', TUESDAY)), 'reconciliations', {})
+  expect(metrics()[0]).toMatchObject({ PayoutsDue: 1, PayoutsLate: 1, OverduePayouts: 0 })
+})
+
 test('a batch below zero is no payout that is due or late', async () => {
   const debit = await completedDebit(provider, 10_00, at('09:00:00'))
   const { id } = await builtBatch(provider)
