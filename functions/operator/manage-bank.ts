@@ -2,7 +2,6 @@ import type * as v from 'valibot'
 import { checkBank, connectionRecorder, saveBank } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { type Complete, defined } from '../../shared/domain/complete.ts'
-import { callObject } from '../../shared/domain/operator/approval.ts'
 import { invalid, unlessRefused } from '../../shared/domain/refusal.ts'
 import {
   type Author,
@@ -116,13 +115,11 @@ const fields = (bank: Bank, at: Date) => ({
 export const manageBank = operatorHandler(noun, {
   create: {
     run: (options, author, runtime) => save(create(options), author, runtime),
-    check: async (options) =>
-      (await checkBank(create(options))) ?? callObject({ bank: options.bank }),
+    check: (options) => checkBank(create(options)),
   },
   update: {
     run: (options, author, runtime) => save(update(options), author, runtime),
-    check: async (options) =>
-      (await checkBank(update(options))) ?? callObject({ bank: options.bank }),
+    check: (options) => checkBank(update(options)),
   },
   show: async ({ bank: identifier }, { at }) =>
     unlessRefused((await findBank(identifier)) ?? noSuch('bank'), async (bank) =>

@@ -2,7 +2,6 @@ import type * as v from 'valibot'
 import { checkBank, connectionRecorder, saveBank } from '../../shared/banks/save-bank.ts'
 import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { defined } from '../../shared/domain/complete.ts'
-import { callObject } from '../../shared/domain/operator/approval.ts'
 import { unlessRefused } from '../../shared/domain/refusal.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { connector as noun } from '../../shared/operator/nouns/banks.ts'
@@ -43,8 +42,7 @@ export const manageConnector = operatorHandler(noun, {
         ...defined({ connector_secret: newSecret }),
       }))
     },
-    check: async (options) =>
-      (await checkBank(update(options))) ?? callObject({ bank: options.bank }),
+    check: (options) => checkBank(update(options)),
   },
   show: async ({ bank }) => unlessRefused((await findBank(bank)) ?? noSuch('bank'), viewWithUrl),
   list: async () => Promise.all((await listBanks()).map(viewWithUrl)),
@@ -54,7 +52,7 @@ export const manageConnector = operatorHandler(noun, {
       const saved = await saveBank({ ...removal(options), recordChange }, runtime)
       return unlessRefused(saved, ({ bank }) => view(bank))
     },
-    check: async ({ bank }) => (await checkBank(removal({ bank }))) ?? callObject({ bank }),
+    check: (options) => checkBank(removal(options)),
   },
 })
 

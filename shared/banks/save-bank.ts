@@ -1,7 +1,8 @@
 import type { Bank, BankIdentifier, ConnectorSettings } from '../domain/banks/bank.ts'
 import type { Complete } from '../domain/complete.ts'
+import { type CallObject, callObject } from '../domain/operator/approval.ts'
 import { type Fields, secretField } from '../domain/operator/change.ts'
-import { invalid, Refusal } from '../domain/refusal.ts'
+import { invalid, Refusal, unlessRefused } from '../domain/refusal.ts'
 import { environment, type Runtime } from '../runtime.ts'
 import { changeBank, findBank } from '../store/banks/banks.ts'
 import {
@@ -81,10 +82,12 @@ export const saveBank = async (
   return { bank, url: next.url, ...(next.secret === newSecret ? { newSecret } : {}) }
 }
 
-/** Returns the refusal that a change of a bank would get now; writes nothing. */
-export const checkBank = async (request: BankChange): Promise<Refusal | undefined> => {
-  const changed = await applyChange(await findBank(request.identifier), request, '')
-  return changed instanceof Refusal ? changed : undefined
+/** Returns what a change of a bank is about, or the refusal that it would get now; writes nothing. */
+export const checkBank = async (request: BankChange): Promise<CallObject | Refusal> => {
+  const { identifier: bank } = request
+  return unlessRefused(await applyChange(await findBank(bank), request, ''), () =>
+    callObject({ bank }),
+  )
 }
 
 type ChangedBank = {
