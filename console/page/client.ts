@@ -103,7 +103,10 @@ export const operate = <N extends NounName, V extends VerbName<N>, const O exten
 export type ListedRow<N extends NounName> =
   ResultOf<N, 'list'> extends readonly (infer T extends object)[] ? T : never
 
-/** A page of a list; a reply has at most 1,000 rows, fewer if they are long. */
+/** The most rows of a page; a reply has fewer if they are long. */
+export const LIMIT_MAX = '1000'
+
+/** A page of a list. */
 export type ListPage<T> = {
   rows: readonly T[]
   isFirst: boolean

@@ -2,13 +2,13 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ApprovalResult } from '../../shared/views/operator/approval.ts'
 import { agesText } from './ages.ts'
-import { type ListPage, mayUse, readPage, serviceNow, settings } from './client.ts'
+import { LIMIT_MAX, type ListPage, mayUse, readPage, serviceNow, settings } from './client.ts'
 import { isPayable } from './due-batches.ts'
 import { serviceDay } from './parts/field.tsx'
 import { place } from './route.ts'
 import { type Loaded, useLoaded, usePage } from './use-operator.ts'
 
-const all = { limit: '1000' } as const
+const all = { limit: LIMIT_MAX } as const
 
 /** The requests that wait for a second operator, for the objects that they concern. */
 const pending = signal<ListPage<ApprovalResult>>({ rows: [], isFirst: true, next: undefined })

@@ -1,7 +1,7 @@
 import type { NounName } from '../../../shared/operator/results.ts'
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
 import { isAboveZero, isBelowZero } from '../amounts.ts'
-import { type CallOptions, mayUse, operate, readPage } from '../client.ts'
+import { type CallOptions, LIMIT_MAX, mayUse, operate, readPage } from '../client.ts'
 import { moneyOf, refundPayer } from '../money.ts'
 import { useLoaded, useOperator } from '../use-operator.ts'
 import { Data, Payment } from './screen.tsx'
@@ -30,7 +30,7 @@ const DebitPayment = ({ reference, isRefund }: { reference: string; isRefund: bo
 const readPayout = async (id: string) => {
   const batch = await operate('settlement', 'show', { batch: id })
   const owner = { provider: batch.provider }
-  const waiting = { ...owner, status: 'pending', limit: '1000' }
+  const waiting = { ...owner, status: 'pending', limit: LIMIT_MAX }
   const [payee, others] = await Promise.all([
     mayUse('provider') ? operate('provider', 'show', owner) : undefined,
     readPage('settlement', waiting),

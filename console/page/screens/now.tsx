@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { OutcomeCounts, RingingAlarm } from '../../server/backend.ts'
 import { sentence } from '../catalogue-fields.ts'
-import { exchange, isSandbox, mayUse, serviceNow, settings } from '../client.ts'
+import { exchange, isSandbox, LIMIT_MAX, mayUse, serviceNow, settings } from '../client.ts'
 import { matters } from '../matters.ts'
 import { countOutcomes, type Outcomes, outcomesOf } from '../outcomes.ts'
 import { Button } from '../parts/button.tsx'
@@ -44,7 +44,7 @@ const outcomeTables = (counts: OutcomeCounts) =>
 
 /** Counts the debits of a sandbox, of which some began yesterday. */
 const SandboxOutcomes = () => {
-  const options = { from: serviceDay(-1), limit: '1000' }
+  const options = { from: serviceDay(-1), limit: LIMIT_MAX }
   return (
     <Data of={usePage('debit', options, { entities: ['debit'] })}>
       {(page) => (

@@ -4,7 +4,7 @@ import type { Finding } from '../../../shared/domain/operator/finding.ts'
 import type { LongResults } from '../../../shared/operator/results.ts'
 import type { ReconciliationResult } from '../../../shared/views/operator/reconciliation.ts'
 import { sentence } from '../catalogue-fields.ts'
-import { isSandbox, operate } from '../client.ts'
+import { isSandbox, LIMIT_MAX, operate } from '../client.ts'
 import { Button, CsvButton, showFailure } from '../parts/button.tsx'
 import { Control, chosenDay, onSubmit, useObjects } from '../parts/field.tsx'
 import { Data, Empty, type EmptyText, Facts, Failure, Panel, Screen } from '../parts/screen.tsx'
@@ -70,7 +70,7 @@ const COLUMNS = ['uuid', 'bank_reference', 'amount', 'currency', 'completed_at']
 
 /** Writes the completed debits of a bank as its statement, to try the comparison. */
 const exampleOf = async (bank: string, date: string): Promise<string> => {
-  const debits = await operate('debit', 'list', { limit: '1000' })
+  const debits = await operate('debit', 'list', { limit: LIMIT_MAX })
   const lines = debits
     .filter((debit) => debit.bank === bank && debit.completed_at?.startsWith(date))
     .map((debit) => COLUMNS.map((name) => debit[name]).join(','))

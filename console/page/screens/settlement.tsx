@@ -1,7 +1,7 @@
 import type { BatchResult } from '../../../shared/views/batch.ts'
 import type { DayResult } from '../../../shared/views/operator/day.ts'
 import { isBelowZero, sumOf } from '../amounts.ts'
-import { type CallOptions, isSandbox, mayUse } from '../client.ts'
+import { type CallOptions, isSandbox, LIMIT_MAX, mayUse } from '../client.ts'
 import { dueBatches, isPayable } from '../due-batches.ts'
 import { isOverdue } from '../matters.ts'
 import { Call } from '../parts/call.tsx'
@@ -41,7 +41,7 @@ const columns: ViewColumns<BatchResult> = {
   Paid: { number: paidOf },
 }
 
-const WAITING = { status: 'pending', limit: '1000' } as const
+const WAITING = { status: 'pending', limit: LIMIT_MAX } as const
 
 /** The batches that a run pays, by the values of its form and whatever the screen shows. */
 const Due = ({ date = '', provider }: Partial<CallOptions>) => {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { DeliveryResult } from '../../../shared/views/delivery.ts'
 import type { SentDelivery } from '../../../shared/views/operator/delivery.ts'
 import type { WebhookResult, WebhookSummary } from '../../../shared/views/operator/webhook.ts'
-import { isSandbox, mayUse, operate, serviceNow } from '../client.ts'
+import { isSandbox, LIMIT_MAX, mayUse, operate, serviceNow } from '../client.ts'
 import { curlWith } from '../curl.ts'
 import { Button } from '../parts/button.tsx'
 import { Call } from '../parts/call.tsx'
@@ -122,13 +122,11 @@ const attemptColumns: ViewColumns<DeliveryResult> = {
   'Next attempt': ({ next_attempt_at: at }) => at && <Countdown at={at} />,
 }
 
-/** The deliveries of a webhook that are looked through: a filter by status would read all. */
-const RECENT_MAX = '1000'
-
+/** Looks through the newest deliveries of each webhook: a filter by status would read all. */
 const listRetries = async (providers: readonly string[], signal: AbortSignal) => {
   const lists = await Promise.all(
     providers.map(async (provider) => {
-      const deliveries = await operate('delivery', 'list', { provider, limit: RECENT_MAX }, signal)
+      const deliveries = await operate('delivery', 'list', { provider, limit: LIMIT_MAX }, signal)
       return deliveries.map((delivery) => ({ ...delivery, provider }))
     }),
   )
@@ -150,7 +148,7 @@ const PendingRetries = ({ webhooks }: { webhooks: readonly WebhookSummary[] }) =
       columns={{ ...eventColumns, Provider: provider, ...attemptColumns }}
       empty={[
         'No retry is pending',
-        `An event that a receiver does not accept appears here until it is delivered or abandoned, if it is among the newest ${RECENT_MAX} deliveries of its webhook.`,
+        `An event that a receiver does not accept appears here until it is delivered or abandoned, if it is among the newest ${LIMIT_MAX} deliveries of its webhook.`,
       ]}
     />
   )
