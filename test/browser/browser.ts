@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Result } from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 
 /** Opens pages in headless Chromium. */
 
@@ -14,14 +15,15 @@ const COLOUR_SCHEMES = ['light', 'dark'] as const
 
 /**
  * Starts Chromium for the tests of a file. A test fails if one of its pages violates its content
- * security policy, prints an error, throws, or requests another host.
+ * security policy, prints an error, throws, or requests another host, unless it expects the problem.
  */
 export const useBrowser = () => {
   let browser: Browser | undefined
   let next: Promise<Page> | undefined
   const contexts: BrowserContext[] = []
   const found: string[] = []
-  const problems = (): string[] => found.splice(0)
+  const expected: RegExp[] = []
+  const allowed: RegExp[] = []
   beforeAll(async () => {
     browser = await chromium.launch({
       executablePath: CHROMIUM,
@@ -38,11 +40,22 @@ export const useBrowser = () => {
     const viewport = { width: 1280, height: 900 }
     return (await browser.newContext({ viewport, reducedMotion: 'reduce' })).newPage()
   }
-  const problemsAtEnd = async (): Promise<string[]> => {
-    await Promise.all(contexts.splice(0).map(closeContext))
-    return problems()
-  }
-  afterEach(async () => expect(await problemsAtEnd()).toEqual([]))
+  afterEach(async () => {
+    const certain = expected.splice(0)
+    const known = [...certain, ...allowed.splice(0)]
+    try {
+      // Chromium reports a problem some time after the page has it.
+      for (const pattern of certain)
+        await eventually(() => expect(found).toContainEqual(expect.stringMatching(pattern)))
+    } finally {
+      // A page that repeats its requests has the problem until it is closed.
+      await Promise.all(contexts.splice(0).map(closeContext))
+    }
+    const others = found
+      .splice(0)
+      .filter((problem) => !known.some((pattern) => pattern.test(problem)))
+    expect(others).toEqual([])
+  })
   return {
     open: async (url: string): Promise<Page> => {
       const page = await (next ?? openPage())
@@ -64,10 +77,10 @@ export const useBrowser = () => {
       await page.goto(url)
       return page
     },
-    /** Removes and returns the problems that pages had so far. */
-    problems,
-    /** Closes the pages first: one that repeats its requests would have a problem again. */
-    problemsAtEnd,
+    /** Fails the test unless its pages have this problem, once or more. */
+    expectProblem: (pattern: RegExp): void => void expected.push(pattern),
+    /** Lets the pages of the test have this problem. */
+    allowProblem: (pattern: RegExp): void => void allowed.push(pattern),
   }
 }
 
