@@ -7,9 +7,10 @@ import type { Day } from '../../shared/domain/time.ts'
 import { performPart } from '../../shared/reconciliation/perform.ts'
 import { type Reconciliation, resultOf, startRun } from '../../shared/reconciliation/runs.ts'
 import { keys } from '../../shared/store/keys.ts'
+import { listBatchTimes } from '../../shared/store/settlement/batches.ts'
 import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
 import * as store from '../../shared/store/settlement/reconciliations.ts'
-import { readCollection, remove } from '../../shared/store/table.ts'
+import { keyOf, readCollection, remove } from '../../shared/store/table.ts'
 import { demoProvider, providerId, still } from '../support/examples.ts'
 import { storeProvider } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
@@ -165,6 +166,17 @@ test('the interrupted parts store the same balances as one uninterrupted run', a
   for (const day of [TODAY, TOMORROW]) await remove(keys.ledger(day))
   await interrupted(TOMORROW, { steps: 1, seed: 6 })
   expect(await findClosing(TOMORROW)).toEqual(carried)
+})
+
+test('a run compares no ledger if an earlier part of a provider cannot derive its entries', async () => {
+  await severalProviders()
+  const [first, second] = (await listBatchTimes(providerId('large'))).map(({ id }) => id).sort()
+  if (!first || !second) throw new Error('two batches have lines of the day')
+  for (const chunk of await readCollection(keys.chunks(first)))
+    await overwrite(keyOf(chunk), { debits: '{' })
+  const { result } = await interrupted(TODAY, { steps: 1, seed: 7 })
+  const examples = result.invariants.find(({ number }) => number === 40)?.examples
+  expect(examples).toMatchObject([{ difference: expect.stringMatching(/^cannot be derived/) }])
 })
 
 test('a run of three thousand providers has small items, and a repeated start creates what is missing', async () => {
