@@ -81,7 +81,8 @@ const banks = (deps: Deps): [string, Peer][] => {
       onSubmission: ({ narration }) => clients.named(narration)?.verdict ?? 'rejected',
       onAccepted: (body) => {
         const script = clients.named(body.narration)
-        if (script) clients.accepted(script, body)
+        // A repeated charge can name another bank.
+        if (script) clients.accepted({ ...script, bank: id }, body)
       },
       onPayment,
       onRefund: inTurn(scenario.payments),
