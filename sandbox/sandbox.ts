@@ -93,10 +93,8 @@ const start = async (
       await reset()
       live.refresh()
     },
-    onMoved: () => {
-      journal?.write({ clock: clock.setting() })
-      live.refresh()
-    },
+    record: (setting) => journal?.write({ clock: setting }),
+    onMoved: live.refresh,
   })
   gateway.serve({
     functions: scoped,

@@ -163,6 +163,7 @@ export const startRealClock = () => {
       isMoving = true
       try {
         await step({ now, set, next }, until, idle)
+        if (!isStopped) set({ frozenAt: Math.max(until, now()) })
       } finally {
         isMoving = false
         if (!isFrozen) set({ ahead: now() - machineTime() })
@@ -183,8 +184,8 @@ type SteppableClock = {
 }
 
 /**
- * Moves a clock forward to an instant, from one timer to the next. The clock stands while `idle` waits
- * for the effects of each.
+ * Moves a clock forward to its last timer before an instant, from one to the next. The clock stands while
+ * `idle` waits for the effects of each.
  */
 const step = async (
   { now, set, next }: SteppableClock,
@@ -197,7 +198,6 @@ const step = async (
     set({ frozenAt: Math.max(at, now()) })
     await idle()
   }
-  set({ frozenAt: Math.max(until, now()) })
 }
 
 export type StoppableClock = ReturnType<typeof stoppable>

@@ -1,4 +1,4 @@
-import type { RealClock } from '../aws/clock.ts'
+import type { ClockSetting, RealClock } from '../aws/clock.ts'
 import type { FunctionHost } from '../function-host.ts'
 
 /** Controls a sandbox: its clock, its state and calls of its functions. */
@@ -14,6 +14,8 @@ type Deps = {
   isMovable: boolean
   functions: FunctionHost
   reset: () => Promise<void>
+  /** Stores the setting of the clock. */
+  record: (setting: ClockSetting) => void
   onMoved: () => void
 }
 
@@ -51,11 +53,20 @@ export const newControl = ({ address, clock, running, functions, ...deps }: Deps
 
   const now = () => new Date(clock.now())
   const isFrozen = () => 'frozenAt' in clock.setting()
+  const recordMove = () => {
+    deps.record(clock.setting())
+    deps.onMoved()
+  }
   const moveTo = (at: () => number) =>
     inTurn(async () => {
-      await clock.moveTo(at(), idle)
+      const wasFrozen = isFrozen()
+      // A sandbox that is killed meanwhile continues at its last step, not before the effects of that step.
+      await clock.moveTo(at(), () => {
+        deps.record(wasFrozen ? clock.setting() : { ahead: clock.ahead() })
+        return idle()
+      })
       await idle()
-      deps.onMoved()
+      recordMove()
     })
 
   return {
@@ -73,7 +84,7 @@ export const newControl = ({ address, clock, running, functions, ...deps }: Deps
         inTurn(async () => {
           if (freezes === isFrozen()) return
           clock.set(freezes ? { frozenAt: clock.now() } : { ahead: clock.ahead() })
-          deps.onMoved()
+          recordMove()
         }),
       idle,
     },

@@ -26,6 +26,15 @@ const operate = async (address: string, ...command: string[]): Promise<unknown> 
   return JSON.parse((await runScript(['commands/operator.ts', ...command, '--port', port])).stdout)
 }
 
+const DAY_MS = 86_400_000
+
+const timeOf = async (address: string): Promise<number> => {
+  const { data } = (await (await fetch(`${address}/sandbox/clock`)).json()) as {
+    data: { now: string }
+  }
+  return Date.parse(data.now)
+}
+
 /** Charges until the sandbox stops to answer; returns the acknowledged references. */
 const chargeWhileUp = async (address: string): Promise<string[]> => {
   const acknowledged: string[] = []
@@ -69,6 +78,30 @@ test('a sandbox that is killed four times loses no debit, no event and no settin
     expect(missing).toEqual([])
   })
 }, 120_000)
+
+test.each(['SIGKILL', 'SIGTERM'] as const)(
+  'a sandbox that ends by %s while its clock moves continues at or after the time that it showed',
+  async (signal) => {
+    const first = start(words())
+    const address = await addressOf(first)
+    const before = await timeOf(address)
+    const moved = fetch(`${address}/sandbox/clock`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ advance: '366d' }),
+    }).catch(() => undefined)
+    const shown = await eventually(async () => {
+      const now = await timeOf(address)
+      expect(now).toBeGreaterThan(before + DAY_MS)
+      return now
+    })
+    first.child.kill(signal)
+    await Promise.all([first.exited, moved])
+    const later = await timeOf(await addressOf(start(words())))
+    expect(later).toBeGreaterThanOrEqual(shown)
+    expect(later).toBeLessThan(before + 366 * DAY_MS)
+  },
+)
 
 test('only the owner can read the state', async () => {
   const folder = join(data, 'state')
