@@ -3,6 +3,7 @@ import { type Calendar, yearOf } from '../domain/banks/calendar.ts'
 import { text } from '../domain/text.ts'
 import { Day } from '../domain/time.ts'
 import {
+  type Columns,
   columnsIn,
   type FileParts,
   firstLineOf,
@@ -11,6 +12,7 @@ import {
   reasonsOf,
   recordsIn,
   refuse,
+  widthReason,
 } from './csv-file.ts'
 
 /** A CSV file with the public holidays of a year: columns `date` and `name`. */
@@ -23,14 +25,19 @@ const Holiday = v.object({ date: Day, name: text({ max: 100 }) })
 export const readCalendar = async (year: string, file: FileParts): Promise<Calendar['days']> => {
   const days: Calendar['days'] = {}
   const errors: LineError[] = []
-  let columns: number[] | undefined
+  let columns: Columns | undefined
   for await (const csv of recordsIn(file)) {
     const line = firstLineOf(csv)
     if (!columns) {
       columns = columnsIn(csv, COLUMNS)
       continue
     }
-    const [date, name] = columns.map((index) => csv.record[index] ?? '')
+    const reason = widthReason(csv, columns.width)
+    if (reason) {
+      errors.push({ line, reason })
+      continue
+    }
+    const [date, name] = columns.places.map((place) => csv.record[place])
     const { success, output, issues } = v.safeParse(Holiday, { date, name })
     if (!success) errors.push({ line, reason: reasonsOf(issues) })
     else if (yearOf(output.date) !== year) errors.push({ line, reason: `is not in ${year}` })

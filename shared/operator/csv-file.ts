@@ -110,15 +110,24 @@ export async function* recordsInTexts(
   }
 }
 
-/** Returns the places of the named columns in the records below a header. */
-export const columnsIn = ({ record, info }: CsvRecord, names: readonly string[]): number[] => {
+/** The places of named columns in the records below a header, which have as many fields as it. */
+export type Columns = { places: readonly number[]; width: number }
+
+export const columnsIn = ({ record, info }: CsvRecord, names: readonly string[]): Columns => {
   const header = record.map((name) => name.toLowerCase())
   const missing = names.filter((name) => !header.includes(name))
-  if (missing.length > 0) {
-    refuse([{ line: info.lines, reason: `column ${missing.join(', ')} is missing` }])
-  }
-  return names.map((name) => header.indexOf(name))
+  const repeated = names.filter((name) => header.indexOf(name) !== header.lastIndexOf(name))
+  const reasons = [
+    ...(missing.length > 0 ? [`column ${missing.join(', ')} is missing`] : []),
+    ...repeated.map((name) => `column ${name} is repeated`),
+  ]
+  if (reasons.length > 0) refuse([{ line: info.lines, reason: reasons.join('; ') }])
+  return { places: names.map((name) => header.indexOf(name)), width: record.length }
 }
+
+/** Returns why a record has not the width of its header. */
+export const widthReason = ({ record }: CsvRecord, width: number): string | undefined =>
+  record.length === width ? undefined : `${record.length} fields, but ${width} columns`
 
 /** Returns the first line of a record: a quoted field may span lines. */
 export const firstLineOf = ({ record, info }: CsvRecord): number =>

@@ -3,6 +3,7 @@ import { CustomerAccount } from '../domain/banks/bank.ts'
 import type { ImportRow } from '../domain/banks/customer-import.ts'
 import { PhoneNumber } from '../domain/phone.ts'
 import {
+  type Columns,
   type CsvRecord,
   columnsIn,
   type FileParts,
@@ -12,6 +13,7 @@ import {
   reasonsOf,
   recordsIn,
   refuse,
+  widthReason,
 } from './csv-file.ts'
 
 /** A CSV file with the accounts of a bank's customers, read row by row in bounded memory. */
@@ -51,14 +53,14 @@ const newPhoneSet = () => {
   }
 }
 
-type Columns = readonly number[]
-
 const rowOf = (
-  { record }: CsvRecord,
-  columns: Columns,
+  csv: CsvRecord,
+  { places, width }: Columns,
   isNew: (phone: PhoneNumber) => boolean,
 ): ImportRow | string => {
-  const [phone, name, account_number, activeText = ''] = columns.map((column) => record[column])
+  const reason = widthReason(csv, width)
+  if (reason) return reason
+  const [phone, name, account_number, activeText = ''] = places.map((place) => csv.record[place])
   const isActive = v.safeParse(active, activeText)
   if (!isActive.success) return 'active must be true or false'
   const parsed = v.safeParse(Row, { isActive: isActive.output, phone, name, account_number })

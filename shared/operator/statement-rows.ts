@@ -21,6 +21,7 @@ import {
   recordsInTexts,
   refuse,
   textsOf,
+  widthReason,
 } from './csv-file.ts'
 import { readCamt } from './statement-camt.ts'
 
@@ -65,9 +66,8 @@ const isTitle = ({ record }: CsvRecord, columns: StatementColumns): boolean => {
 const rowOf = (csv: CsvRecord, { places, width }: Header): StatementRow | LineError => {
   const line = firstLineOf(csv)
   const { record } = csv
-  if (record.length !== width) {
-    return { line, reason: `${record.length} fields, but ${width} columns` }
-  }
+  const reason = widthReason(csv, width)
+  if (reason) return { line, reason }
   const texts: StatementTexts = {}
   for (const [field, place] of places) texts[field] = record[place] ?? ''
   return parseStatementRow(line, texts)

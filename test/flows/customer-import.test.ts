@@ -63,6 +63,7 @@ test('each malformed or repeated line is named and counted, and the others are i
     `${adjoa},Adjoa,1041005005,true`,
     '+233205000006,Abena,12,maybe',
     '+233205000007,Abena,12,true',
+    '+233205000008,Abena,1041005008,true,1041005009',
   ]
   const { reply, refused } = await importFile(lines)
   expect(refused).toEqual([
@@ -70,15 +71,19 @@ test('each malformed or repeated line is named and counted, and the others are i
     'line 4: phone is repeated',
     'line 5: active must be true or false',
     'line 6: must be 6 to 20 digits',
+    'line 7: 5 fields, but 4 columns',
   ])
   const { approval } = printed(reply)
-  expect(approval.scope).toMatchObject({ added: 1, refused: 4 })
-  expect(await grant(approval.id)).toEqual({ ...NONE, added: 1, refused: 4 })
+  expect(approval.scope).toMatchObject({ added: 1, refused: 5 })
+  expect(await grant(approval.id)).toEqual({ ...NONE, added: 1, refused: 5 })
 })
 
 test('a file without accounts, and one of an unknown bank, are refused at once', async () => {
   expect((await importFile(['phone,name'])).reply).toEqual({
     error: '--file: line 1: column account_number, active is missing',
+  })
+  expect((await importFile([`${HEADER},phone`])).reply).toEqual({
+    error: '--file: line 1: column phone is repeated',
   })
   expect((await importFile([HEADER, 'x,y,z,true'])).reply).toMatchObject({
     error: expect.stringContaining('--file: line 2: '),

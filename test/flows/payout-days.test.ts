@@ -82,6 +82,7 @@ test.each([
   ['date,name\n2027-01-01,x', '--file: line 2: is not in 2026'],
   ['date,name\n2026-02-29,x', '--file: line 2: must be a day of the calendar'],
   ['date,name\n2026-01-01,x\n2026-01-01,y', '--file: line 3: 2026-01-01 is there twice'],
+  ['date,name\n2026-12-25,Christmas, observed', '--file: line 2: 3 fields, but 2 columns'],
   ['date,name\n2026-01-01,', '--file: line 2: is required'],
 ])('the calendar %j is refused with its line', async (file, error) => {
   expect(await setCalendar('2026', file)).toMatchObject({ error: expect.stringContaining(error) })
