@@ -19,6 +19,8 @@ const rows = rowsOf(`
   provider create provider=acme name=Acme settlement-bank=GCB  are required together
   provider update provider=demo settlement-account=none settlement-bank=GCB  are required together
   bank create bank=XYZ name=XYZ connector=http  --connector-url: is required for connector http
+  bank update bank=GCB ussd-code=\u202e  --ussd-code: must be a USSD code, such as *422#
+  bank update bank=GCB package-name=${'x'.repeat(151)}  --package-name: must be a package name
   bank behave bank=GCB as=down code=timeout  --code: applies to rejecting only
   delivery list  --reference or --provider is required
   exception refund reference=DCS-20261121-ABC123 kind=refund  --kind: belongs to --bank, --from and --to

@@ -38,7 +38,11 @@ const settings = {
   ),
   maximum: o.clearable('AMOUNT', 'maximum amount of one debit', o.money),
   'connector-type': o.optionalWord('how customers approve a debit', Bank.entries.connectorType),
-  'ussd-code': o.optional('CODE', 'USSD code, such as *422#', v.string()),
+  'ussd-code': o.optional(
+    'CODE',
+    'USSD code, such as *422#',
+    v.pipe(v.string(), v.regex(/^[*#0-9]{0,20}$/, 'must be a USSD code, such as *422#')),
+  ),
   'when-down': o.optional(
     'accept|refuse|default',
     'charges while the bank is down (default: accept)',
@@ -64,7 +68,11 @@ const settings = {
     'approval prompts of one customer in ten minutes, 1-1000',
     o.orDefault(o.wholeNumber({ min: 1, max: 1_000 })),
   ),
-  'package-name': o.optional('NAME', 'package name of the app, such as com.gcb.mobile', v.string()),
+  'package-name': o.optional(
+    'NAME',
+    'package name of the app, such as com.gcb.mobile',
+    v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.]{0,150}$/, 'must be a package name')),
+  ),
   'account-lookup': o.optionalWord('ask the bank for numbers that are unknown here', {
     options: ['on', 'off'],
   }),
