@@ -2,7 +2,15 @@ import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { EventKey } from '../../domain/webhooks/event.ts'
 import { keys } from '../keys.ts'
 import * as db from '../table.ts'
-import { type FeedPage, generationOf, newestFirst, pagesBetween, textOf } from './feed.ts'
+import {
+  type FeedPage,
+  firstPageSince,
+  generationOf,
+  newestFirst,
+  pagesBetween,
+  textOf,
+  timeOf,
+} from './feed.ts'
 
 /** The pages of the first call and of later ones: most readers need the newest ones only. */
 const CALL_FIRST = 2
@@ -17,8 +25,6 @@ const NEAR_MS = 300_000
 const LATE_MS = 1_200_000
 
 type Missing = Map<string, EventKey & { at: Date }>
-
-const timeOf = ({ lastAt }: FeedPage): number => Date.parse(lastAt)
 
 const nextLimit = (Limit: number): number => Math.min(2 * Limit, CALL_MAX)
 
@@ -101,7 +107,7 @@ const searchBefore = async (
     if (timeIsUp()) return false
     // The pages in between have none.
     if (reached < next - NEAR_MS) {
-      first = Math.max(first, await firstPageSince(next - CLOCKS_MS, provider, end.page))
+      first = Math.max(first, await firstPageSince(next - CLOCKS_MS, provider, [0, end.page]))
     }
     if (first >= end.page) return true
     const query = { ...pagesBetween(provider, first, end.page - 1), Limit }
@@ -110,18 +116,4 @@ const searchBefore = async (
     first = last.page + 1
     reached = timeOf(last)
   }
-}
-
-/** Returns the number of the first page since a time, by bisection: the times of pages ascend. */
-const firstPageSince = async (time: number, provider: ProviderId, end: number): Promise<number> => {
-  let [first, last] = [0, end]
-  while (first < last) {
-    const middle = Math.floor((first + last) / 2)
-    const query = { ...pagesBetween(provider, middle, last - 1), Limit: 1 }
-    // Numbers of removed pages, and those between two generations, have none.
-    const [page] = (await db.queryAll(query)) as FeedPage[]
-    if (page && timeOf(page) < time) first = page.page + 1
-    else last = middle
-  }
-  return first
 }

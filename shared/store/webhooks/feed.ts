@@ -149,23 +149,64 @@ const setExpiry = async (provider: ProviderId, page: number, at: Date): Promise<
   })
 }
 
+export const timeOf = ({ lastAt }: Pick<FeedPage, 'lastAt'>): number => Date.parse(lastAt)
+
+/** Returns the number of the first page since a time, by bisection: the times of pages ascend. */
+export const firstPageSince = async (
+  time: number,
+  provider: ProviderId,
+  [first, last]: [number, number],
+): Promise<number> => {
+  while (first < last) {
+    const middle = Math.floor((first + last) / 2)
+    const query = { ...pagesBetween(provider, middle, last - 1), Limit: 1 }
+    // Numbers of removed pages, and those between two generations, have none.
+    const [page] = (await db.queryAll(query)) as FeedPage[]
+    if (page && timeOf(page) < time) first = page.page + 1
+    else last = middle
+  }
+  return first
+}
+
+/** The pages that one query of {@link listFeed} reads: a tenth of a megabyte. */
+const QUERY_PAGES = 100
+
+/** Yields the pages from a number, except expired ones, which the table may still have. */
+async function* pagesFrom(
+  provider: ProviderId,
+  first: number,
+  notBefore: Date,
+): AsyncGenerator<FeedPage[]> {
+  const isExpired = (page: FeedPage): boolean => timeOf(page) < notBefore.getTime()
+  const query = db.itemsQuery(pk(provider), 'sk >= :from', {
+    ':from': keys.feedPage(provider, first).sk,
+  })
+  for await (const part of db.queryPages({ ...query, Limit: QUERY_PAGES })) {
+    const pages = part as FeedPage[]
+    const last = pages.at(-1)
+    if (last && isExpired(last) && pages.length === QUERY_PAGES) {
+      // A large provider has more expired pages than a call can read.
+      const newest = (await newestPages(provider, 1))[0]?.page ?? last.page
+      const range: [number, number] = [last.page + 1, newest]
+      yield* pagesFrom(
+        provider,
+        await firstPageSince(notBefore.getTime(), provider, range),
+        notBefore,
+      )
+      return
+    }
+    yield pages.filter((page) => !isExpired(page))
+  }
+}
+
 /** Lists the events of a provider after a position, in the order of the feed. */
 export const listFeed = async (
   provider: ProviderId,
   { after, notBefore, limit }: { after: FeedPosition; notBefore: Date; limit: number },
 ): Promise<{ entry: FeedEntry; position: FeedPosition }[]> => {
   const events: { entry: FeedEntry; position: FeedPosition }[] = []
-  const pages = db.queryPages({
-    ...db.itemsQuery(pk(provider), 'sk >= :from', {
-      ':from': keys.feedPage(provider, after.page).sk,
-      ':oldest': notBefore.toISOString(),
-    }),
-    // Expired pages may still exist, and `Limit` counts them.
-    FilterExpression: 'lastAt >= :oldest',
-    Limit: QUERY_PAGES,
-  })
-  for await (const part of pages) {
-    const positioned = (part as FeedPage[])
+  for await (const pages of pagesFrom(provider, after.page, notBefore)) {
+    const positioned = pages
       .flatMap(({ page, entries }) =>
         entries.map((text, index) => ({
           entry: entryOf(text),
@@ -178,9 +219,6 @@ export const listFeed = async (
   }
   return events.slice(0, limit)
 }
-
-/** A tenth of a megabyte: enough to skip expired pages, and cheap to read. */
-const QUERY_PAGES = 100
 
 type ListedEvent = { key: string; entry: FeedEntry }
 

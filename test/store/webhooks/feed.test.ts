@@ -92,6 +92,28 @@ test('an expired page is not returned', async () => {
   expect(await read(old, START, 1_000, ago(28))).toEqual([])
 })
 
+test('a feed with many expired pages is read in few queries', async () => {
+  const provider = providerId('large')
+  const pages = 5_000
+  for (let page = 1; page <= pages; page += 1) {
+    const { reference, n } = event(page)
+    const lastAt = page < pages - 1 ? ago(36 - (5 * page) / pages) : ago(29)
+    const item = { page, entries: [`${reference}#${n}`], lastAt: lastAt.toISOString() }
+    await put(keys.feedPage(provider, page), 'feed-page', item)
+  }
+  let queries = 0
+  const restore = aroundTableCalls((_, next) => {
+    queries += 1
+    return next()
+  })
+  const positions = [START, { page: 500, count: 1 }, { page: pages - 1, count: 0 }]
+  const found = []
+  for (const after of positions) found.push((await read(provider, after)).map((one) => one.entry))
+  restore()
+  expect(found).toEqual(positions.map(() => events(pages - 1, pages)))
+  expect(queries).toBeLessThan(50)
+})
+
 test('an event in the last two pages is not appended again, and new ones with it are', async () => {
   const provider = providerId('again')
   await appendToFeed(provider, events(1, 45), NOON)
