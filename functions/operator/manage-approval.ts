@@ -31,8 +31,14 @@ const idText = (key: string): string => key.replace(/^(\d{4})-(\d\d)-(\d\d)$/, '
 export const manageApproval = operatorHandler(noun, {
   list: async (options, { at }) => {
     const { status } = options
+    // Requests never leave the table, so the list of those that wait skips earlier ones.
+    const first = status === 'pending' ? domain.firstPendingId(at) : ''
     const page = await pageOf('approval list', options, {
-      read: ({ from, before }) => approvalPages({ from: idText(from), before: idText(before) }),
+      read: (span) => {
+        const [from, before] = [idText(span.from), idText(span.before)]
+        const [, start = from] = [from, first, before].sort()
+        return approvalPages({ from: start, before })
+      },
       keyOf: ({ id }) => id,
       viewOf: (approval) => approval,
       matches: (approval) => !status || domain.statusAt(approval, at) === status,

@@ -23,6 +23,10 @@ export const approvalId = (at: Date, random: string): ApprovalId =>
 
 export const expiryOf = (requestedAt: Date): Date => secondsAfter(requestedAt, DAY_SECONDS)
 
+/** Returns the first id of a request that has not expired. */
+export const firstPendingId = (at: Date): ApprovalId =>
+  approvalId(secondsAfter(at, -DAY_SECONDS), '00000000')
+
 export const approvalStatuses = ['pending', 'granted', 'denied', 'expired'] as const
 type ApprovalStatus = (typeof approvalStatuses)[number]
 
