@@ -29,19 +29,19 @@ const grant = async (
 const idText = (key: string): string => key.replace(/^(\d{4})-(\d\d)-(\d\d)$/, '$1$2$3')
 
 export const manageApproval = operatorHandler(noun, {
-  list: async (options, { at }) => {
+  list: async (options, { at }, runtime) => {
     const { status } = options
     // Requests never leave the table, so the list of those that wait skips earlier ones.
     const first = status === 'pending' ? domain.firstPendingId(at) : ''
-    const page = await pageOf('approval list', options, {
+    const page = await pageOf('approval list', options, runtime, {
       read: (span) => {
         const [from, before] = [idText(span.from), idText(span.before)]
         const [, start = from] = [from, first, before].sort()
         return approvalPages({ from: start, before })
       },
       keyOf: ({ id }) => id,
-      viewOf: (approval) => approval,
-      matches: (approval) => !status || domain.statusAt(approval, at) === status,
+      viewOf: (approval) =>
+        !status || domain.statusAt(approval, at) === status ? approval : undefined,
     })
     if (page instanceof Refusal) return page
     return new ListPage(await viewsOf(page.result, at), page.next_cursor)

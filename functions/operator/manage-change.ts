@@ -22,19 +22,15 @@ export const manageChange = operatorHandler(change, {
     if (!verdicts) return invalid({ to: ['needs fewer days: the time was up'] })
     return new Verdict(verdicts, verdicts.some(isDifference))
   },
-  list: async ({ provider, bank, phone, ...page }) => {
+  list: async ({ provider, bank, phone, ...page }, _, runtime) => {
     const customer = phone && (await findCustomerHash(phone))
     if (phone && !customer) return []
     const owner = defined({ provider, bank, customer })
-    return pageOf(
-      'change list',
-      { ...page, ...owner },
-      {
-        read: (span) => changePages(owner, span),
-        keyOf: ({ key }) => key,
-        viewOf: ({ change }) => changeView(change),
-      },
-    )
+    return pageOf('change list', { ...page, ...owner }, runtime, {
+      read: (span) => changePages(owner, span),
+      keyOf: ({ key }) => key,
+      viewOf: ({ change }) => changeView(change),
+    })
   },
 })
 

@@ -68,10 +68,10 @@ export const manageCredential = operatorHandler(credential, {
     check: async (options, author) =>
       unlessRefused(await newOwnerOf(options, author), () => callObject(options)),
   },
-  list: async (options) => {
+  list: async (options, _, runtime) => {
     const owner = await ownerOf(options)
     if (owner instanceof Refusal) return owner
-    return pageOf('credential list', options, {
+    return pageOf('credential list', options, runtime, {
       read: (span) => credentials.credentialPages(owner, span),
       keyOf: credentials.timeKeyOf,
       viewOf: credentialView,

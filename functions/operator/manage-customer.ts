@@ -103,10 +103,10 @@ export const manageCustomer = operatorHandler(customer, {
     const text = JSON.stringify(document)
     return text.length <= REPLY_MAX ? document : downloaded(text, author.id)
   },
-  accesses: async (options) => {
+  accesses: async (options, _, runtime) => {
     const customer = await findCustomerHash(options.phone)
     if (!customer) return []
-    return pageOf('customer accesses', options, {
+    return pageOf('customer accesses', options, runtime, {
       read: (span) => accessPages(customer, span),
       keyOf: ({ key }) => key,
       viewOf: ({ access }) => accessView(access),

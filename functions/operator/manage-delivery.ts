@@ -1,4 +1,3 @@
-import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { DAY_MS } from '../../shared/domain/time.ts'
 import type { Delivery } from '../../shared/domain/webhooks/delivery.ts'
@@ -9,7 +8,11 @@ import { delivery as noun } from '../../shared/operator/nouns/debits.ts'
 import { pageOf } from '../../shared/operator/pages.ts'
 import { environment, real } from '../../shared/runtime.ts'
 import { putChange } from '../../shared/store/operator/changes.ts'
-import { countUndelivered, findDeliveries } from '../../shared/store/webhooks/deliveries.ts'
+import {
+  countUndelivered,
+  findDeliveries,
+  undeliveredEvents,
+} from '../../shared/store/webhooks/deliveries.ts'
 import { listedEvents } from '../../shared/store/webhooks/feed.ts'
 import { openRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import { findWebhookSettings } from '../../shared/store/webhooks/webhooks.ts'
@@ -19,22 +22,19 @@ import { readLog } from '../../shared/webhooks/delivery-log.ts'
 import { findEvent } from '../../shared/webhooks/find-events.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 
-/** Lists the deliveries of a provider, newest first. */
-async function* deliveryPages(provider: ProviderId, before: string) {
-  for await (const events of listedEvents(provider, before)) {
+/** Lists events with their deliveries, if they have one. */
+async function* deliveryPages(pages: ReturnType<typeof listedEvents>) {
+  for await (const events of pages) {
     const deliveries = await findDeliveries(events.map(({ entry }) => entry))
     const byEvent = new Map(deliveries.map((delivery) => [eventKey(delivery), delivery]))
-    yield events.flatMap(({ key, entry }) => {
-      const delivery = byEvent.get(eventKey(entry))
-      return delivery ? [{ key, delivery }] : []
-    })
+    yield events.map(({ key, entry }) => ({ key, delivery: byEvent.get(eventKey(entry)) }))
   }
 }
 
 const eventKey = ({ reference, n }: { reference: string; n: number }): string => `${reference}#${n}`
 
 export const manageDelivery = operatorHandler(noun, {
-  list: async ({ reference, ...options }) => {
+  list: async ({ reference, ...options }, _, runtime) => {
     const { provider, status, limit } = options
     const isListed = ({ delivery }: { delivery: Delivery }) =>
       delivery.status === (status ?? delivery.status) &&
@@ -43,11 +43,17 @@ export const manageDelivery = operatorHandler(noun, {
       return (await readLog(reference)).filter(isListed).slice(0, limit).map(deliveryWithAttempts)
     }
     if (!provider) return noSuch('provider')
-    return pageOf('delivery list', options, {
-      read: ({ before }) => deliveryPages(provider, before),
+    return pageOf('delivery list', options, runtime, {
+      // An event that was received is never abandoned, so the list of undelivered ones has all that are.
+      read: (span) =>
+        deliveryPages(
+          status === 'abandoned'
+            ? undeliveredEvents(provider, span)
+            : listedEvents(provider, span.before),
+        ),
       keyOf: ({ key }) => key,
-      viewOf: ({ delivery }) => deliveryView(delivery),
-      matches: isListed,
+      viewOf: ({ delivery }) =>
+        delivery && isListed({ delivery }) ? deliveryView(delivery) : undefined,
     })
   },
   show: async ({ id }) => {

@@ -174,18 +174,18 @@ const checkRefund = async (
 
 export const manageException = operatorHandler(noun, {
   /** Lists the newest exceptions; of requests the oldest, which need a decision first. */
-  list: async (options) => {
+  list: async (options, _, runtime) => {
     const { status, kind } = options
     const isOldestFirst = kind === REQUEST
     const statuses = status ? [status] : exceptionStatuses
-    return pageOf('exception list', options, {
+    return pageOf('exception list', options, runtime, {
       read: (span) => {
         const lists = statuses.map((status) => exceptionPages(status, span, isOldestFirst))
         return mergeSorted(lists, { keyOf: listKeyOf, isDescending: !isOldestFirst, ahead: 1 })
       },
       keyOf: listKeyOf,
-      viewOf: view,
-      matches: (exception) => kind === undefined || exception.kind === kind,
+      viewOf: (exception) =>
+        kind === undefined || exception.kind === kind ? view(exception) : undefined,
       isOldestFirst,
     })
   },

@@ -117,9 +117,9 @@ export const manageFunding = operatorHandler(funding, {
         callObject({ amount: options.amount, bank }),
       ),
   },
-  list: async (options) => {
+  list: async (options, _, runtime) => {
     if (options.bank && !(await findBank(options.bank))) return noSuch('bank')
-    return pageOf('funding list', options, {
+    return pageOf('funding list', options, runtime, {
       read: async function* ({ from, before }) {
         const fundings = await listFundings(options.bank)
         yield fundings

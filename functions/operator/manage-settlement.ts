@@ -66,15 +66,15 @@ export const manageSettlement = operatorHandler(settlement, {
     if (provider && Object.values(run).every(isEmpty)) return new Refusal(5002)
     return settlementRunView(date, run)
   },
-  list: async (options) => {
+  list: async (options, _, runtime) => {
     const { provider, status } = options
     if (provider && !(await findProvider(provider))) return noSuch('provider')
     const providers = provider ? [provider] : await listProviders()
-    return pageOf('settlement list', options, {
+    return pageOf('settlement list', options, runtime, {
       read: (span) => batchPages(providers, span, status),
       keyOf: listKeyOf,
-      viewOf: batchView,
-      matches: (batch) => status === undefined || batch.status === status,
+      viewOf: (batch) =>
+        status === undefined || batch.status === status ? batchView(batch) : undefined,
     })
   },
   show: async ({ batch: id }) => viewOf((await findBatch(id)) ?? new Refusal(5404)),

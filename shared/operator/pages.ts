@@ -2,6 +2,7 @@ import { cursorFor, fitting, listHash, positionIn } from '../api/pagination.ts'
 import type { Cursor } from '../domain/page.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Day, dayAfter } from '../domain/time.ts'
+import { type Runtime, timeLimit } from '../runtime.ts'
 import { ListPage } from './handler.ts'
 
 /** Days, and the key where a page begins: the keys of a list begin with the day of their row. */
@@ -19,19 +20,26 @@ type RowList<T, R> = {
   /** Reads the rows of a span in their order; it may include `before`. */
   read: (span: PageSpan) => AsyncIterable<readonly T[]>
   keyOf: (row: T) => string
-  viewOf: (row: T) => R
-  matches?: (row: T) => boolean
+  /** undefined: the list does not have the row */
+  viewOf: (row: T) => R | undefined
   isOldestFirst?: boolean
 }
 
 const FIRST_KEY = '0'
 const LAST_KEY = '9999'
 
-/** Returns a page of a list, by default newest first, and the cursor of the next page. */
+/** Half of the least time of a function. */
+const PAGE_MS = 14_000
+
+/**
+ * Returns a page of a list, by default newest first, and the cursor of the next page. When the time is up, the
+ * page is short or even empty, and the next one continues after the last row that was read.
+ */
 export const pageOf = async <T, R>(
   call: string,
   { cursor, limit, ...filters }: PageOptions,
-  { read, keyOf, viewOf, matches = () => true, isOldestFirst = false }: RowList<T, R>,
+  { wallTime: now }: Pick<Runtime, 'wallTime'>,
+  { read, keyOf, viewOf, isOldestFirst = false }: RowList<T, R>,
 ): Promise<ListPage<R[]> | Refusal> => {
   const { from = FIRST_KEY, to } = filters
   const list = listHash(call, '', filters)
@@ -41,12 +49,22 @@ export const pageOf = async <T, R>(
   const [first, last] = isOldestFirst ? [position ?? from, before] : [from, position ?? before]
   const isAfter = (key: string): boolean =>
     position === undefined || (isOldestFirst ? key > position : key < position)
-  const rows: T[] = []
+  const timeIsUp = timeLimit({ now }, PAGE_MS)
+  const rows: { key: string; view: R }[] = []
+  let reached: string | undefined
   for await (const page of read({ from: first, before: last })) {
-    rows.push(...page.filter((row) => isAfter(keyOf(row)) && matches(row)))
+    const following = page
+      .map((row) => ({ key: keyOf(row), row }))
+      .filter(({ key }) => isAfter(key))
+    for (const { key, row } of following) {
+      const view = viewOf(row)
+      if (view !== undefined) rows.push({ key, view })
+    }
     if (rows.length > limit) break
+    reached = timeIsUp() ? following.at(-1)?.key : undefined
+    if (reached) break
   }
-  const shown = fitting(rows.slice(0, limit).map(viewOf))
-  const end = rows.length > shown.length ? rows[shown.length - 1] : undefined
-  return new ListPage(shown, end && cursorFor(list, keyOf(end)))
+  const shown = fitting(rows.slice(0, limit).map(({ view }) => view))
+  const end = rows.length > shown.length ? rows[shown.length - 1]?.key : reached
+  return new ListPage(shown, end && cursorFor(list, end))
 }

@@ -1,8 +1,15 @@
 import { beforeEach, expect, test } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
+import { manageDelivery } from '../../functions/operator/manage-delivery.ts'
+import { manageException } from '../../functions/operator/manage-exception.ts'
+import { openException } from '../../shared/domain/debits/exception.ts'
 import { type Approval, approvalId, expiryOf } from '../../shared/domain/operator/approval.ts'
+import { newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
+import { putException } from '../../shared/store/debits/exceptions.ts'
 import { putApproval } from '../../shared/store/operator/approvals.ts'
-import { inSeconds, NOON, still } from '../support/examples.ts'
+import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
+import { appendToFeed } from '../../shared/store/webhooks/feed.ts'
+import { inSeconds, NOON, pendingDebit, still, timing } from '../support/examples.ts'
 import type { Shown } from '../support/running-service.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -49,4 +56,97 @@ test('the requests that wait are listed without a read of those that have expire
   expect(days.reply.result.map(({ id }: Shown) => id)).toEqual(ids.slice(0, 1))
   const earlier = await list({ status: 'pending', to: '2026-01-31' })
   expect(earlier.reply.result).toEqual([])
+})
+
+/** Returns a runtime whose clock is six seconds later at each look: a list ends after three reads. */
+const hurried = () => {
+  let seconds = 0
+  const wallTime = () => {
+    seconds += 6
+    return inSeconds(seconds)
+  }
+  return still({ wallTime })
+}
+
+const { facts } = pendingDebit()
+const PROVIDER = facts.provider
+
+/** Stores exceptions, of which the oldest has a kind of its own. */
+const storeExceptions = async (count: number): Promise<void> => {
+  for (let n = 0; n < count; n += 1) {
+    const opened: Parameters<typeof openException>[0] = {
+      ...{
+        reference: facts.reference,
+        provider: PROVIDER,
+        amount: facts.amount,
+        bank: facts.bank.identifier,
+      },
+      ...{ at: inSeconds(n), by: 'bank:GCB', requestId: `request-${n}`, status: 'pending' },
+      ...{ code: 1007, details: undefined, request: undefined, report: '{}' },
+      kind: n === 0 ? 'contradiction' : 'refused_report',
+    }
+    await putException(openException(opened, undefined))
+  }
+}
+
+/** Stores events of a day with their deliveries, of which the oldest is abandoned. */
+const storeDeliveries = async (count: number): Promise<void> => {
+  const events = Array.from({ length: count }, (_, n) => pendingDebit({}, inSeconds(n)).facts)
+  const entries = events.map(({ reference }) => ({ reference, n: 0 }))
+  await appendToFeed(PROVIDER, entries, NOON)
+  for (const [index, { reference }] of events.entries()) {
+    const event = {
+      reference,
+      n: 0,
+      provider: PROVIDER,
+      type: 'created',
+      at: inSeconds(index),
+    } as const
+    const outcome = { kind: 'answered', code: index === 0 ? 410 : 200, body: '' } as const
+    const delivery = recordAttempt(newDelivery(event, {}), outcome, timing, 0)
+    await replaceDelivery(undefined, delivery)
+  }
+}
+
+/** Reads all pages of a list, each until its time is up. */
+const pagesOf = async (
+  manage: typeof manageException | typeof manageDelivery,
+  options: Record<string, string>,
+) => {
+  const pages: Shown[][] = []
+  for (let cursor: string | undefined; ; ) {
+    const call = { verb: 'list', options: { ...options, ...(cursor && { cursor }) } }
+    const reply: Shown = await manage(hurried())(call as never)
+    pages.push(reply.result)
+    cursor = reply.next_cursor
+    if (!cursor) return pages
+  }
+}
+
+test('a list with few matches ends in time with a short page, and continues after it', async () => {
+  await storeExceptions(750)
+  const pages = await pagesOf(manageException, { kind: 'contradiction' })
+  expect(pages.map((page) => page.length)).toEqual([0, 0, 1])
+  expect(pages[2]?.[0]).toMatchObject({ kind: 'contradiction' })
+})
+
+test('a list of deliveries in a status ends in time, and continues after events without a delivery', async () => {
+  await storeDeliveries(700)
+  await appendToFeed(
+    PROVIDER,
+    Array.from({ length: 700 }, () => ({ reference: pendingDebit().facts.reference, n: 0 })),
+    NOON,
+  )
+  const pages = await pagesOf(manageDelivery, { provider: PROVIDER, status: 'failed' })
+  expect(pages.length).toBeGreaterThan(3)
+  expect(pages.flat()).toEqual([])
+})
+
+test('the abandoned deliveries of a provider are listed without a read of the delivered ones', async () => {
+  await storeDeliveries(1_000)
+  const options = { provider: PROVIDER, status: 'abandoned' }
+  const list = () => manageDelivery(still())({ verb: 'list', options } as never)
+  const { reply, items } = await counted(list)
+  expect(reply.result).toMatchObject([{ status: 'abandoned', response_code: 410 }])
+  expect(items).toBeLessThan(10)
 })

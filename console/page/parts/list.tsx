@@ -42,6 +42,9 @@ export const noMatchOf = (row: string): EmptyText => [
   'Clear a filter to see more.',
 ]
 
+/** A list with few matches ends when its time is up. */
+const NONE_YET: EmptyText = ['Nothing found so far', 'Choose “Older” to continue the search.']
+
 /** A text is set by the search, and a button removes it. */
 const isText = ({ choices, object, type }: FormField) => !choices && !object && type === 'text'
 
@@ -88,7 +91,9 @@ const useList = <N extends NounName>(list: ListRow<N>) => {
       <Data of={page}>
         {(loaded) => (
           <>
-            {loaded.rows.length === 0 && <Empty of={isFiltered ? noMatch() : empty} />}
+            {loaded.rows.length === 0 && (
+              <Empty of={loaded.next ? NONE_YET : isFiltered ? noMatch() : empty} />
+            )}
             {loaded.rows.length > 0 && (draw?.(loaded) ?? <Table {...list} rows={loaded.rows} />)}
             <nav class="row pages" aria-label={`Pages of ${label.toLowerCase()}`}>
               {!loaded.isFirst && <a href={pageAt()}>Newest</a>}

@@ -5,11 +5,13 @@ import type { Attempt } from '../../domain/webhooks/attempt.ts'
 import type { Delivery } from '../../domain/webhooks/delivery.ts'
 import { isChargeEvent } from '../../domain/webhooks/event.ts'
 import { readDebit, rethrow, type Unreadable } from '../debits/debits.ts'
+import type { KeySpan } from '../key-span.ts'
 import { type Key, keys } from '../keys.ts'
 import { recordExpiry } from '../retention.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
 import { dueAttributes } from '../work-index.ts'
+import type { ListedEvent } from './feed.ts'
 import { excludeFromReceipt, fromReceiptItem, isReceipt } from './receipts.ts'
 
 const TIMES = { occurredAt: true, nextAttemptAt: true, deliveredAt: true, failedAt: true } as const
@@ -213,3 +215,18 @@ export const listUndelivered = async (
 
 export const countUndelivered = async (provider: ProviderId, { since, until }: RecoverySpan) =>
   (await db.queryAll(undeliveredQuery(provider, since.toISOString(), until))).length
+
+/** The undelivered events that one call of {@link undeliveredEvents} reads. */
+const LISTED_AT_ONCE = 100
+
+/** Lists undelivered events of a span, newest first. The index may lag: the record decides. */
+export async function* undeliveredEvents(
+  provider: ProviderId,
+  span: KeySpan,
+): AsyncGenerator<ListedEvent[]> {
+  const query = db.spanQuery(keys.undelivered(provider), span)
+  const pages = db.queryPages({ ...query, ScanIndexForward: false, Limit: LISTED_AT_ONCE })
+  for await (const page of pages) {
+    yield page.map(positionOf).map(({ byTime: key, ...entry }) => ({ key, entry }))
+  }
+}

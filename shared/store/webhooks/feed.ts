@@ -220,7 +220,7 @@ export const listFeed = async (
   return events.slice(0, limit)
 }
 
-type ListedEvent = { key: string; entry: FeedEntry }
+export type ListedEvent = { key: string; entry: FeedEntry }
 
 /** The pages of feeds that one call of {@link listedEvents} reads. */
 const LISTED_AT_ONCE = 4
