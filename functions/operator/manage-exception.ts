@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { fitting } from '../../shared/api/pagination.ts'
+import { cursorFor, fitting, listHash, positionIn } from '../../shared/api/pagination.ts'
 import {
   type ExceptionKind,
   exceptionStatuses,
@@ -7,12 +7,6 @@ import {
   rowOf,
 } from '../../shared/domain/debits/exception.ts'
 import { refundStatuses } from '../../shared/domain/debits/refund.ts'
-import {
-  countRequests,
-  isRequest,
-  type RequestException,
-  type RequestKind,
-} from '../../shared/domain/debits/reversal-request.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { parseJson } from '../../shared/domain/json.ts'
 import { formatAmount } from '../../shared/domain/money.ts'
@@ -25,9 +19,9 @@ import {
 } from '../../shared/domain/operator/bulk.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import {
+  type Day,
   dayAfter,
   dayOf,
-  type Month,
   newestFirst,
   spanOfMonth,
   startOf,
@@ -43,9 +37,10 @@ import {
   storeSelection,
   uploadReferences,
 } from '../../shared/operator/bulk.ts'
-import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
+import { type Author, ListPage, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { exception as noun } from '../../shared/operator/nouns/debits.ts'
 import { pageOf } from '../../shared/operator/pages.ts'
+import { summarizeRequests } from '../../shared/operator/requests-summary.ts'
 import {
   listMatching,
   planRefund,
@@ -61,32 +56,13 @@ import { exceptionPages, findExceptions, listKeyOf } from '../../shared/store/de
 import { findRefund } from '../../shared/store/debits/refunds.ts'
 import { mergeSorted } from '../../shared/store/merge-sorted.ts'
 import { refusalOfDay } from '../../shared/store/retention.ts'
-import {
-  type RequestsSummary,
-  exceptionView as view,
-} from '../../shared/views/operator/exception.ts'
+import { exceptionView as view } from '../../shared/views/operator/exception.ts'
 import { refundView } from '../../shared/views/refund.ts'
 
 type RefundOptions = v.InferOutput<typeof noun.verbs.refund.options>
 type ResolveOptions = v.InferOutput<typeof noun.verbs.resolve.options>
 
 const REQUEST: ExceptionKind = 'reversal_request'
-
-const summarize = async (month: Month, now: Date): Promise<RequestsSummary> => {
-  // In sequence, by debit: a request that is decided during the read is in both lists.
-  const requests = new Map<Reference, RequestException>()
-  for (const status of exceptionStatuses) {
-    for await (const page of exceptionPages(status, spanOfMonth(month))) {
-      for (const one of page.filter(isRequest)) requests.set(one.reference, one)
-    }
-  }
-  const countsOf = (kind: RequestKind) =>
-    countRequests(
-      [...requests.values()].filter(({ request }) => request.kind === kind),
-      now,
-    )
-  return { month, refund: countsOf('refund'), complaint: countsOf('complaint') }
-}
 
 /** Shows the exceptions of a debit, newest first, as many as a reply has room for. */
 const viewAll = (exceptions: ReportException[]) => fitting(exceptions.sort(newestFirst).map(view))
@@ -189,8 +165,14 @@ export const manageException = operatorHandler(noun, {
       isOldestFirst,
     })
   },
-  summary: async ({ month }, _, { now }) =>
-    refusalOfDay('month', dayOf(spanOfMonth(month).from), now()) ?? summarize(month, now()),
+  summary: async ({ month, cursor }, _, runtime) => {
+    const first = dayOf(spanOfMonth(month).from)
+    const list = listHash('exception summary', '', { month })
+    const position = refusalOfDay('month', first, runtime.now()) ?? positionIn(list, cursor)
+    if (position instanceof Refusal) return position
+    const { summary, next } = await summarizeRequests(month, (position ?? first) as Day, runtime)
+    return new ListPage(summary, next && cursorFor(list, next))
+  },
   show: async ({ reference }) => {
     const shown = await show(reference)
     if (!(shown instanceof Refusal)) return shown

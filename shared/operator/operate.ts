@@ -100,30 +100,52 @@ const finish: LongVerb = async (call, operate, { onProgress }) => {
   }
 }
 
-/** Repeats the call until it has reached the end of the day. After a fault, returns what was done until then. */
-const repairDay: LongVerb = async (call, operate, { onProgress }) => {
-  let whole: ResultOf<'debit', 'repair'> | undefined
-  for (let { options } = call; ; ) {
-    const reply = await operate({ ...call, options }).catch((error: Error) => {
-      if (!whole) throw error
-      return { error: error.message }
-    })
-    if (whole && 'error' in reply) {
-      return { result: whole, next_cursor: options.cursor, fault: reply.error }
+/** Repeats the call until it returns no cursor. After a fault, returns what was done until then. */
+const inParts =
+  <T>(
+    join: (whole: T, part: T) => T,
+    processedOf: (whole: T) => number | undefined = () => undefined,
+  ): LongVerb =>
+  async (call, operate, { onProgress }) => {
+    let whole: T | undefined
+    for (let { options } = call; ; ) {
+      const reply = await operate({ ...call, options }).catch((error: Error) => {
+        if (!whole) throw error
+        return { error: error.message }
+      })
+      if (whole && 'error' in reply) {
+        return { result: whole, next_cursor: options.cursor, fault: reply.error }
+      }
+      const part = resultIn<T>(reply)
+      whole = whole ? join(whole, part) : part
+      const cursor = 'next_cursor' in reply ? reply.next_cursor : undefined
+      if (!cursor) return { result: whole }
+      const processed = processedOf(whole)
+      if (processed !== undefined) onProgress?.(processed)
+      options = { ...options, cursor }
     }
-    const part = resultIn<ResultOf<'debit', 'repair'>>(reply)
-    whole = {
-      ...part,
-      looked_at: part.looked_at + (whole?.looked_at ?? 0),
-      repaired: [...(whole?.repaired ?? []), ...part.repaired],
-      unreadable: [...(whole?.unreadable ?? []), ...part.unreadable],
-    }
-    const cursor = 'next_cursor' in reply ? reply.next_cursor : undefined
-    if (!cursor) return { result: whole }
-    onProgress?.(whole.looked_at)
-    options = { ...options, cursor }
   }
-}
+
+const repairDay = inParts<ResultOf<'debit', 'repair'>>(
+  (whole, part) => ({
+    ...part,
+    looked_at: whole.looked_at + part.looked_at,
+    repaired: [...whole.repaired, ...part.repaired],
+    unreadable: [...whole.unreadable, ...part.unreadable],
+  }),
+  ({ looked_at }) => looked_at,
+)
+
+const countRequests = inParts<ResultOf<'exception', 'summary'>>((whole, part) => ({
+  ...part,
+  refund: sumOf(whole.refund, part.refund),
+  complaint: sumOf(whole.complaint, part.complaint),
+}))
+
+const sumOf = <T extends Record<string, number>>(one: T, other: T): T =>
+  Object.fromEntries(
+    Object.entries(one).map(([name, count]) => [name, count + (other[name] ?? 0)]),
+  ) as T
 
 /** Rows of a file, with the other options of their upload. */
 type UploadPart = {
@@ -186,6 +208,7 @@ const longVerbs: Record<string, LongVerb> = {
   'exception resolve': onDebits,
   'customer import': importCustomers,
   'debit repair': repairDay,
+  'exception summary': countRequests,
   'calendar set': setCalendar,
   'approval grant': finish,
 }

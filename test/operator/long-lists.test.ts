@@ -2,9 +2,11 @@ import { beforeEach, expect, test } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import { manageDelivery } from '../../functions/operator/manage-delivery.ts'
 import { manageException } from '../../functions/operator/manage-exception.ts'
-import { openException } from '../../shared/domain/debits/exception.ts'
+import { openException, type ReportException } from '../../shared/domain/debits/exception.ts'
 import { type Approval, approvalId, expiryOf } from '../../shared/domain/operator/approval.ts'
+import { dayOf } from '../../shared/domain/time.ts'
 import { newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
+import { operateFully } from '../../shared/operator/operate.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { putApproval } from '../../shared/store/operator/approvals.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
@@ -71,22 +73,25 @@ const hurried = () => {
 const { facts } = pendingDebit()
 const PROVIDER = facts.provider
 
-/** Stores exceptions, of which the oldest has a kind of its own. */
-const storeExceptions = async (count: number): Promise<void> => {
-  for (let n = 0; n < count; n += 1) {
-    const opened: Parameters<typeof openException>[0] = {
+const exceptionAt = (second: number, n: number): ReportException =>
+  openException(
+    {
       ...{
         reference: facts.reference,
         provider: PROVIDER,
         amount: facts.amount,
         bank: facts.bank.identifier,
       },
-      ...{ at: inSeconds(n), by: 'bank:GCB', requestId: `request-${n}`, status: 'pending' },
+      ...{ at: inSeconds(second), by: 'bank:GCB', requestId: `request-${n}`, status: 'pending' },
       ...{ code: 1007, details: undefined, request: undefined, report: '{}' },
       kind: n === 0 ? 'contradiction' : 'refused_report',
-    }
-    await putException(openException(opened, undefined))
-  }
+    },
+    undefined,
+  )
+
+/** Stores exceptions, of which the oldest has a kind of its own. */
+const storeExceptions = async (count: number): Promise<void> => {
+  for (let n = 0; n < count; n += 1) await putException(exceptionAt(n, n))
 }
 
 /** Stores events of a day with their deliveries, of which the oldest is abandoned. */
@@ -149,4 +154,25 @@ test('the abandoned deliveries of a provider are listed without a read of the de
   const { reply, items } = await counted(list)
   expect(reply.result).toMatchObject([{ status: 'abandoned', response_code: 410 }])
   expect(items).toBeLessThan(10)
+})
+
+test('a month with more exceptions than a call can read is counted in several calls', async () => {
+  const seconds = [0, 1, 5, 5, 9].map((day) => day * DAY_SECONDS)
+  const request = { kind: 'refund', respondBy: dayOf(NOON) } as const
+  for (const [n, second] of seconds.entries()) {
+    const { reference } = pendingDebit().facts
+    await putException({ ...exceptionAt(second, n), reference, kind: 'reversal_request', request })
+  }
+  const options = { month: '2026-11' }
+  const calls: Record<string, string>[] = []
+  const reply = await operateFully(
+    { noun: 'exception', verb: 'summary', options },
+    async (call) => {
+      calls.push(call.options)
+      return manageException(hurried())(call as never)
+    },
+  )
+  expect(reply).toMatchObject({ result: { ...options, refund: { opened: 5, open: 5 } } })
+  expect(reply).toMatchObject({ result: { complaint: { opened: 0 } } })
+  expect(calls.length).toBeGreaterThan(3)
 })

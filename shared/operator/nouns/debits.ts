@@ -192,7 +192,10 @@ export const exception = {
       effect: 'reads',
       shows: 'no customer',
       summary: 'counts the reversal requests of a month: opened, decided in time, late, declined',
-      options: o.options({ month: o.option('YYYY-MM', 'UTC month of the requests', Month) }),
+      options: o.options({
+        month: o.option('YYYY-MM', 'UTC month of the requests', Month),
+        cursor: o.cursor('continues an earlier call'),
+      }),
     },
     show: {
       effect: 'reads',
