@@ -79,10 +79,12 @@ export const manageDelivery = operatorHandler(noun, {
       return invalid({ since: [`must not be more than ${RECOVERY_DAYS_MAX} days ago`] })
     }
     if (!(await findWebhookSettings(provider))) return new Refusal(4404)
+    // First, so that a repeat after a fault opens no second recovery.
+    const missed = await countUndelivered(provider, { since, until: now })
     await putChange({ ...author, target: provider, provider }, { since: since.toISOString() })
     const recovery = requestedRecovery({ provider, id: runtime.newId(), since, now })
     await openRecovery(recovery)
-    return recoveryView(recovery, await countUndelivered(provider, { since, until: now }))
+    return recoveryView(recovery, missed)
   },
 })
 

@@ -8,15 +8,20 @@ import { dayOf } from '../../shared/domain/time.ts'
 import { newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { operateFully } from '../../shared/operator/operate.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { putApproval } from '../../shared/store/operator/approvals.ts'
+import { put } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { appendToFeed } from '../../shared/store/webhooks/feed.ts'
-import { inSeconds, NOON, pendingDebit, still, timing } from '../support/examples.ts'
+import { inSeconds, NOON, pendingDebit, still, timing, webhook } from '../support/examples.ts'
 import type { Shown } from '../support/running-service.ts'
+import { storeWebhook } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 /** Lists of operators that years have made long. */
+
+process.env.SEALING_KEY = 'a text for tests'
 
 beforeEach(useFreshTable)
 
@@ -175,4 +180,25 @@ test('a month with more exceptions than a call can read is counted in several ca
   expect(reply).toMatchObject({ result: { ...options, refund: { opened: 5, open: 5 } } })
   expect(reply).toMatchObject({ result: { complaint: { opened: 0 } } })
   expect(calls.length).toBeGreaterThan(3)
+})
+
+test('a recovery counts ten thousand missed events before it begins, without their entries', async () => {
+  await storeWebhook(PROVIDER, webhook)
+  for (let n = 0; n <= 10_000; n += 1) {
+    const byTime = `${inSeconds(-n).toISOString()}#${facts.reference}#0`
+    const entry = { byStatus: keys.undelivered(PROVIDER), byTime }
+    await put({ pk: `EVENT#${n}`, sk: 'EVENT' }, 'delivery', entry)
+  }
+  const options = { provider: PROVIDER, since: inSeconds(-DAY_SECONDS).toISOString() }
+  const recover = () => manageDelivery(still())({ verb: 'recover', options } as never)
+  const { reply, items } = await counted(recover)
+  expect(reply.result).toMatchObject({ deliveries: 10_000, is_at_least: true })
+  expect(items).toBe(0)
+  const calls: string[] = []
+  const restore = aroundTableCalls((name, next) => {
+    calls.push(name)
+    return name === 'Query' ? Promise.reject(new Error('throttled')) : next()
+  })
+  await expect(recover().finally(restore)).rejects.toThrow()
+  expect(calls.join(' ')).not.toContain('Put')
 })

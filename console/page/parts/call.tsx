@@ -78,7 +78,8 @@ const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
   },
   'delivery recover': {
     about: 'Sends all undelivered events since a time again, at most 14 days ago.',
-    done: ({ deliveries }) => `${deliveries} events are sent again.`,
+    done: ({ deliveries, is_at_least }) =>
+      `${is_at_least ? 'At least ' : ''}${deliveries} events are sent again.`,
   },
   'delivery redeliver': {
     about: 'Sends the event to the provider’s webhook again.',

@@ -1,10 +1,12 @@
 import type { Reference } from '../../domain/ids.ts'
+import { type Count, REACH } from '../../domain/page.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { DAY_SECONDS, iso } from '../../domain/time.ts'
 import type { Attempt } from '../../domain/webhooks/attempt.ts'
 import type { Delivery } from '../../domain/webhooks/delivery.ts'
 import { isChargeEvent } from '../../domain/webhooks/event.ts'
 import { readDebit, rethrow, type Unreadable } from '../debits/debits.ts'
+import { countEntries } from '../index-lists.ts'
 import type { KeySpan } from '../key-span.ts'
 import { type Key, keys } from '../keys.ts'
 import { recordExpiry } from '../retention.ts'
@@ -194,11 +196,13 @@ const positionOf = (item: db.Item): UndeliveredPosition => {
 
 type RecoverySpan = { since: Date; until: Date }
 
+/** Includes the positions of this millisecond, which are longer. */
+const endOf = (until: Date): string => `${until.toISOString()}~`
+
 const undeliveredQuery = (provider: ProviderId, from: string, until: Date) =>
   db.statusQuery(keys.undelivered(provider), 'byTime BETWEEN :from AND :until', {
     ':from': from,
-    // Includes the positions of this millisecond, which are longer.
-    ':until': `${until.toISOString()}~`,
+    ':until': endOf(until),
   })
 
 /** Lists undelivered events, oldest first. The index may lag: the record decides. */
@@ -213,8 +217,15 @@ export const listUndelivered = async (
   return (await db.queryAll({ ...query, Limit: limit })).map(positionOf)
 }
 
-export const countUndelivered = async (provider: ProviderId, { since, until }: RecoverySpan) =>
-  (await db.queryAll(undeliveredQuery(provider, since.toISOString(), until))).length
+export const countUndelivered = async (
+  provider: ProviderId,
+  { since, until }: RecoverySpan,
+): Promise<Count> => {
+  const span = { from: since.toISOString(), until: endOf(until) }
+  const list = { index: 'by-status', key: keys.undelivered(provider), ...span } as const
+  const { count, end } = await countEntries(list, REACH)
+  return { count, isAtLeast: end !== undefined }
+}
 
 /** The undelivered events that one call of {@link undeliveredEvents} reads. */
 const LISTED_AT_ONCE = 100

@@ -1,3 +1,4 @@
+import type { Count } from '../../domain/page.ts'
 import { maskPhone } from '../../domain/phone.ts'
 import type { Recovery } from '../../domain/webhooks/recovery.ts'
 import { deliveryWithAttempts, type LoggedDelivery } from '../delivery.ts'
@@ -23,10 +24,14 @@ export const sentDeliveryView = (log: LoggedDelivery, body: object) => ({
 
 export type RecoveryResult = ReturnType<typeof recoveryView>
 
-export const recoveryView = ({ id, provider, since, until }: Recovery, deliveries: number) => ({
+export const recoveryView = (
+  { id, provider, since, until }: Recovery,
+  { count, isAtLeast }: Count,
+) => ({
   recovery: id,
   provider,
   since: since.toISOString(),
   until: until.toISOString(),
-  deliveries,
+  deliveries: count,
+  is_at_least: isAtLeast,
 })
