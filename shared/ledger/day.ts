@@ -1,3 +1,4 @@
+import type { ProviderId } from '../domain/providers/provider.ts'
 import {
   type Account,
   type Balances,
@@ -26,9 +27,12 @@ export type LedgerDay = Awaited<ReturnType<typeof openDay>>
 /** Returns the ledger of a UTC day (docs/api.md#ledger). Stored balances contain no fundings. */
 export const openDay = (day: Day) => openDays(day, day)
 
-/** @param to the last day, inclusive */
-export const openDays = async (from: Day, to: Day) => {
-  const [carried, fundings] = await Promise.all([carriedInto(from), listFundings()])
+/**
+ * @param to the last day, inclusive
+ * @param only limits the read to the account of one provider
+ */
+export const openDays = async (from: Day, to: Day, only?: ProviderId) => {
+  const [carried, fundings] = await Promise.all([carriedInto(from, only), listFundings()])
   const opening = new Map(carried)
   const span = { from: startOf(from), before: startOf(dayAfter(to)) }
   const entries = fundings.flatMap(fundingEntries)
@@ -37,13 +41,17 @@ export const openDays = async (from: Day, to: Day) => {
   return {
     opening,
     /** May be read once. */
-    entries: entriesOf(span, funded),
+    entries: entriesOf(span, funded, only),
   }
 }
 
-async function* entriesOf(span: Span, funded: readonly LedgerEntry[]): AsyncGenerator<LedgerEntry> {
+async function* entriesOf(
+  span: Span,
+  funded: readonly LedgerEntry[],
+  only?: ProviderId,
+): AsyncGenerator<LedgerEntry> {
   yield* funded
-  yield* entriesWithin(span)
+  yield* entriesWithin(span, only)
 }
 
 /** Returns the last stored balances before a day, without fundings. */
@@ -54,11 +62,11 @@ export const storedBefore = async (day: Day) => {
 }
 
 /** Returns the balances without fundings at the start of a day. */
-export const carriedInto = async (day: Day): Promise<Balances> => {
+export const carriedInto = async (day: Day, only?: ProviderId): Promise<Balances> => {
   const { day: stored, balances: carried } = await storedBefore(day)
   const from = stored ? startOf(dayAfter(stored)) : new Date(0)
   const before = startOf(day)
   if (from >= before) return carried
-  for await (const entry of entriesWithin({ from, before })) post(carried, entry)
+  for await (const entry of entriesWithin({ from, before }, only)) post(carried, entry)
   return carried
 }

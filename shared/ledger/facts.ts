@@ -29,10 +29,13 @@ const PAGE_SIZE = 200
 const BATCH_SIZE = 100
 const BATCHES_AT_ONCE = 16
 
-/** Derives the entries of a span of time from stored items, without fundings. */
-export async function* entriesWithin(span: Span): AsyncGenerator<LedgerEntry> {
+/**
+ * Derives the entries of a span of time from stored items, without fundings.
+ * @param only reads all entries of the account of this provider, and not all of others
+ */
+export async function* entriesWithin(span: Span, only?: ProviderId): AsyncGenerator<LedgerEntry> {
   const unsettled = new Set<Reference>()
-  for (const provider of await listProviders()) {
+  for (const provider of only ? [only] : await listProviders()) {
     for await (const entry of unsettledEntries(provider, span)) {
       unsettled.add(entry.source.id as Reference)
       yield entry

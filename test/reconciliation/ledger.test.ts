@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { manageException } from '../../functions/operator/manage-exception.ts'
+import { manageLedger } from '../../functions/operator/manage-ledger.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import {
   completeRefund,
@@ -41,6 +42,8 @@ import { useReportShelf } from '../settlement/report-shelf.ts'
 import { alterRow, BANK } from '../support/chunk-rows.ts'
 import { gcb, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
+import type { Shown } from '../support/running-service.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { lateCompletionOf, overwrite, reconcileLater } from './one-day.ts'
 
@@ -119,6 +122,41 @@ test('the ledger agrees with the table on each day, with and without stored bala
   expect(stored.map(({ entries }) => entries.length)).toEqual([3, 4, 3, 0])
   await dropClosings()
   expect(await read()).toEqual(stored)
+})
+
+const statementOf = (account: string, seconds = 0): Promise<Shown> => {
+  let looks = 0
+  const wallTime = () => {
+    looks += 1
+    return at('12:00:00', looks > 2 ? seconds / 86_400 : 0)
+  }
+  const options = { account, from: dayAt(0), to: dayAt(2) }
+  const runtime = { ...runtimeAt('12:00:00', 3), wallTime }
+  return manageLedger(runtime)({ verb: 'account', options, actor: 'local:ama' } as never)
+}
+
+test('the statement of a provider has its entries, and reads nothing of other providers', async () => {
+  const { provider } = await settleDay()
+  const other = await newProvider()
+  await completedDebits(other, [30_00], at('12:00:00'))
+  const account = `provider_payable:${provider}`
+  const all = (await Promise.all([0, 1, 2].map(readLedger))).flatMap(({ entries }) => entries)
+  const texts: string[] = []
+  const restore = aroundTableCalls(async (_, next) => {
+    const reply = await next()
+    texts.push(JSON.stringify(reply))
+    return reply
+  })
+  const { result } = await statementOf(account).finally(restore)
+  expect(result.entries).toHaveLength(all.filter((text) => text.includes(account)).length)
+  expect(texts.join()).not.toContain(other)
+})
+
+test('the statement of an account that takes too long names the option that shortens it', async () => {
+  await settleDay()
+  expect(await statementOf('cash')).toMatchObject({ result: { account: 'cash' } })
+  const refused = { error: expect.stringContaining('--to: needs fewer days: the time was up') }
+  expect(await statementOf('cash', 900)).toEqual(refused)
 })
 
 test('a payout by a clock behind that of the builder belongs to the day on which its batch was sealed', async () => {
