@@ -60,13 +60,13 @@ const isDownload = (result: unknown): result is { download: string } =>
 const WATCH_MS = 2_000
 
 /** Returns the text of a result, which is a file or an object. */
-const textOf = (result: unknown): string => {
+const textOf = (result: unknown, hasNext: boolean): string => {
   if (typeof result === 'string') return result
   if (verbRow.printsLines && !isTable && Array.isArray(result)) {
     return `[\n${result.map((row) => JSON.stringify(row)).join(',\n')}\n]\n`
   }
   const width = process.stdout.columns ?? 120
-  return `${isTable ? tableOf(result, width) : JSON.stringify(result, null, 2)}\n`
+  return `${isTable ? tableOf(result, width, hasNext) : JSON.stringify(result, null, 2)}\n`
 }
 
 const printFile = async (url: string): Promise<void> => {
@@ -137,10 +137,10 @@ try {
     const { result, next_cursor, differs, fault } = 'error' in reply ? fail(reply.error) : reply
     process.exitCode = differs || fault ? 1 : 0
     if (isDownload(result)) await printFile(result.download)
-    else if (textOf(result) !== shown) {
+    else if (textOf(result, next_cursor !== undefined) !== shown) {
       // Replaces the last table.
       if (watch && isTable) process.stdout.write('\u001b[2J\u001b[H')
-      shown = textOf(result)
+      shown = textOf(result, next_cursor !== undefined)
       process.stdout.write(shown)
       if (fault) showLine(fault)
       if (next_cursor && !watch) process.stderr.write(`${next_cursor}\n`)

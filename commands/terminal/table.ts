@@ -59,9 +59,14 @@ const gridOf = (rows: readonly ResultRow[], width: number): string => {
   ].join('\n')
 }
 
-/** Returns a table of a list, and a line for each member of another object. */
-export const tableOf = (result: unknown, width: number): string => {
-  if (Array.isArray(result) && result.length === 0) return 'none'
+/**
+ * Returns a table of a list, and a line for each member of another object.
+ * @param hasNext whether another page follows, also after an empty one
+ */
+export const tableOf = (result: unknown, width: number, hasNext = false): string => {
+  if (Array.isArray(result) && result.length === 0) {
+    return hasNext ? 'none so far: continue with --cursor' : 'none'
+  }
   if (Array.isArray(result) && result.every(isRow)) return gridOf(result, width)
   if (!isRow(result)) return textOf(result)
   const longest = Math.max(...Object.keys(result).map(({ length }) => length))

@@ -24,6 +24,7 @@ test('a list becomes a row per item, with the columns that fit', () => {
   )
   expect(tableOf(rows, 80).split('\n')[1]).toBe(`DCS-1      completed  ${'x'.repeat(39)}…`)
   expect(tableOf([], 80)).toBe('none')
+  expect(tableOf([], 80, true)).toBe('none so far: continue with --cursor')
   const wide = [{ reference: 'DCS-1', narration: 'x'.repeat(40), status: 'completed' }]
   expect(tableOf(wide, 30)).toBe(
     'reference  status\nDCS-1      completed\nnot shown: narration (--output json)',
