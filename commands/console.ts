@@ -2,6 +2,7 @@ import { isStageName } from '../infra/definitions/resource-name.ts'
 import { openConsole } from './console-server.ts'
 import { portIn, readArguments } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
+import { onStopSignal } from './terminal/stop-signal.ts'
 
 /** `debit console --stage NAME`: serves the console of a stage on this machine. */
 
@@ -13,9 +14,7 @@ const { values, refuse } = await readArguments({
 })
 const { stage } = values
 if (!isStageName(stage)) refuse("--stage: must be a stage's name")
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => process.exit(0))
-}
+onStopSignal(() => process.exit(0))
 try {
   const { address } = await openConsole(stage, portIn(values.port, refuse, 0))
   process.stdout.write(`ready ${address}\n`)

@@ -10,11 +10,11 @@ import { newSequenceTracker } from './listener/sequence-tracker.ts'
 import { verify } from './listener/verify.ts'
 import { portIn, readArguments, unknownWord } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
+import { onStopSignal } from './terminal/stop-signal.ts'
 
 /** `debit listen`: runs a local receiver that verifies and prints each webhook. */
 
 const BODY_MAX_BYTES = 1024 * 1024
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 const print = (text: string): void => {
   process.stdout.write(`${text}\n`)
@@ -140,12 +140,10 @@ const server = createServer((request, response) => {
 const failWith = ({ message }: Error): never => fail(message)
 
 let restore = async (): Promise<void> => undefined
-const stop = async (): Promise<never> => {
-  for (const signal of STOP_SIGNALS) process.removeAllListeners(signal)
+onStopSignal(async () => {
   await restore().catch(failWith)
   process.exit(0)
-}
-for (const signal of STOP_SIGNALS) process.on(signal, stop)
+})
 
 const url = `http://127.0.0.1:${await listenAt(server, port).catch(failWith)}`
 if (values.register !== undefined) {

@@ -3,6 +3,7 @@ import { StartFailure } from '../sandbox/start-failure.ts'
 import { removeCopies, runDrill } from './restore-drill/drill.ts'
 import { readArguments, wholeNumberIn } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
+import { onStopSignal } from './terminal/stop-signal.ts'
 
 /** `debit restore-drill`: rehearses the restore of a stage's table (docs/restore.md#drill). */
 
@@ -34,13 +35,13 @@ const print = (line: string): void => {
 
 const interruption = new AbortController()
 const { signal } = interruption
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(name, () => {
-    if (signal.aborted) fail(`The copy is left: debit restore-drill --stage ${stage} --remove`)
+onStopSignal(
+  () => {
     print('interrupted: waits until the copy can be removed; a second signal leaves it')
     interruption.abort()
-  })
-}
+  },
+  () => fail(`The copy is left: debit restore-drill --stage ${stage} --remove`),
+)
 
 try {
   if (values.remove) await removeCopies(stage, print)

@@ -1,10 +1,9 @@
 import module from 'node:module'
 import { portIn, readArguments } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
+import { onStopSignal } from './terminal/stop-signal.ts'
 
 /** Starts the sandbox. It imports the rest after its first line, so that it answers at once. */
-
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 const { values, positionals, refuse } = await readArguments({
   name: 'sandbox',
@@ -51,19 +50,13 @@ module.enableCompileCache?.()
 
 let sandbox: Promise<{ stop: () => Promise<void> }> | undefined
 
-const stopOnce = async (): Promise<never> => {
-  for (const signal of STOP_SIGNALS) {
-    process.removeAllListeners(signal)
-    // A second signal exits at once.
-    process.on(signal, () => process.exit(1))
-  }
+onStopSignal(async () => {
   await sandbox?.then(
     (started) => started.stop(),
     () => undefined,
   )
   process.exit(0)
-}
-for (const signal of STOP_SIGNALS) process.on(signal, stopOnce)
+})
 
 const { StartFailure } = await import('../sandbox/start-failure.ts')
 try {

@@ -12,6 +12,7 @@ import { checkReplyForm, checkRequests } from './smoke/requests.ts'
 import { checkReconciliation } from './smoke/settlement.ts'
 import { apiAddressOf, operatorCommandOf, operatorOf, withoutSlash } from './smoke/target.ts'
 import { portIn, readArguments } from './terminal/arguments.ts'
+import { onStopSignal } from './terminal/stop-signal.ts'
 
 /** Verifies a deployed stage or a sandbox, and removes what it created (docs/deployment.md#smoke-test). */
 
@@ -62,13 +63,7 @@ const { target, apiOption, hasReceiver } = targetIn(values)
 const since = new Date()
 const interruption = new AbortController()
 const { signal } = interruption
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(name, () => {
-    // A second signal exits at once.
-    if (signal.aborted) process.exit(1)
-    interruption.abort()
-  })
-}
+onStopSignal(() => interruption.abort())
 
 let checked = 0
 let failed = 0

@@ -12,7 +12,7 @@ import {
   webhookSecret,
 } from '../../shared/webhooks/http/signature.ts'
 import { completed, reference } from '../domain/debits/one-debit.ts'
-import { printedBy, runScript, useCommands } from '../support/commands.ts'
+import { printedBy, runScript, type StartedScript, useCommands } from '../support/commands.ts'
 import { eventually } from '../support/eventually.ts'
 import { whileListening } from '../support/servers.ts'
 
@@ -23,9 +23,12 @@ const start = useCommands()
 const startListen = (args: string[], env: NodeJS.ProcessEnv = {}) =>
   start(['commands/listen.ts', ...args], { PATH: process.env.PATH, ...env })
 
+const urlOf = (listener: StartedScript): Promise<string> =>
+  printedBy(listener, /^listening (http:\/\/127\.0\.0\.1:[0-9]+)$/m)
+
 const startListener = async (args: string[] = [], env?: NodeJS.ProcessEnv) => {
   const listener = startListen(['--port', '0', ...args], env)
-  const url = await printedBy(listener, /^listening (http:\/\/127\.0\.0\.1:[0-9]+)$/m)
+  const url = await urlOf(listener)
   return {
     ...listener,
     url,
@@ -192,6 +195,13 @@ test('the listener registers itself with a new secret, and restores the setting 
   expect(await shown()).toMatchObject({ url, events: null })
   const [, replacement = ''] = /secret (whsec_\S+)/.exec(printed.out) ?? []
   expect(printed.out).toContain(`restored demo  its webhook keeps the new secret ${replacement}\n`)
+  // Ctrl-C: npm passes the signal on that the command has also got.
+  const npm = start(['run', '-s', 'listen', '--', '--port', '0', ...words], process.env, 'npm')
+  const directed = `${await urlOf(npm)}/webhooks`
+  expect(await shown()).toMatchObject({ url: directed, events })
+  process.kill(-Number(npm.child.pid), 'SIGINT')
+  expect(await npm.exited).toBe(0)
+  expect(await shown()).toMatchObject({ url, events: null })
   // Without an earlier webhook, no secret is replaced.
   await operator('webhook', 'remove')
   const first = await startListener(words)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { printedBy, runScript, useCommands } from '../support/commands.ts'
+import { eventually } from '../support/eventually.ts'
 import { useRecordedBooks } from '../support/recorded-books.ts'
 import { startDrillEndpoint } from './drill-endpoint.ts'
 
@@ -84,10 +85,11 @@ test('the copy of a killed drill stops the next one until --remove removes it', 
   endpoint.state.creating = 1_000
   const run = start(words, endpoint.env)
   await printedBy(run, /^restores .* to (\S+)$/m)
-  run.child.kill('SIGINT')
-  await printedBy(run, /^(interrupted): /m)
-  run.child.kill('SIGINT')
-  expect(await run.exited).toBe(1)
+  await eventually(() => {
+    run.child.kill('SIGINT')
+    expect(run.child.exitCode).toBe(1)
+  })
+  await run.exited
   expect(run.printed.err).toMatch(
     /^The copy is left: debit restore-drill --stage sandbox --remove\n/,
   )

@@ -56,15 +56,22 @@ test('the command prints ready and a first curl, serves the commands, and stops 
   expect(await exited).toBe(0)
 }, 60_000)
 
-test('`npm run sandbox` passes SIGINT and SIGTERM on, and exits with 0', async () => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+test.each([
+  ['npm', 'SIGINT', 1],
+  ['npm', 'SIGTERM', 1],
+  ['its process group', 'SIGINT', -1],
+  ['its process group', 'SIGTERM', -1],
+] as const)(
+  '`npm run sandbox` exits with 0 when %s gets %s',
+  async (_, signal, sign) => {
     const sandbox = start(['run', '-s', 'sandbox', '--', '--port', '0'], process.env, 'npm')
     const port = await readyPort(sandbox)
-    sandbox.child.kill(signal)
+    process.kill(sign * Number(sandbox.child.pid), signal)
     expect(await sandbox.exited).toBe(0)
     await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow('fetch failed')
-  }
-}, 30_000)
+  },
+  30_000,
+)
 
 test('the command plays scenarios by the trigger command and applies fixture files', async () => {
   const port = await readyPort(startSandbox(['--port', '0']))

@@ -58,7 +58,9 @@ export const useCommands = () => {
     await Promise.all(running.map((child) => [once(child, 'exit'), child.kill('SIGTERM')][0]))
   })
   return (words: readonly string[], env = process.env, program = process.execPath) => {
-    const child = spawn(program, words, { env: { NODE_COMPILE_CACHE, ...env } })
+    // A group of its own gets a signal as from a terminal: npm and its command both get it.
+    const detached = program === 'npm'
+    const child = spawn(program, words, { env: { NODE_COMPILE_CACHE, ...env }, detached })
     children.push(child)
     const printed = { out: '', err: '' }
     child.stdout.on('data', (part) => {
