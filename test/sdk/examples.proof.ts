@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../sandbox/local-server.ts'
@@ -7,6 +8,7 @@ import { printedBy, runScript, useCommands } from '../support/commands.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
 import { type Reply, useService } from '../support/running-service.ts'
+import { whileListening } from '../support/servers.ts'
 
 /** The package of `npm pack`, the code of its README, and the example shop. */
 
@@ -114,15 +116,13 @@ test('the packed client compiles in a strict project without types of Node', () 
   execFileSync('node_modules/.bin/tsc', ['-p', folder], { stdio: 'inherit' })
 })
 
-test('the example shop charges, ships by webhook, waits and reconciles', async () => {
-  const port = await freePort()
-  const WEBHOOK_SECRET = await setWebhook(port)
+const startShop = async (port: number, BASE_URL: string, WEBHOOK_SECRET: string) => {
   const shop = start(['sdk/typescript/examples/shop.ts'], {
     ...process.env,
     API_KEY: 'sk_sandbox_demo',
-    BASE_URL: service.sandbox().address,
+    BASE_URL,
     WEBHOOK_SECRET,
-    DATABASE: join(folder, 'shop.db'),
+    DATABASE: join(folder, `shop-${port}.db`),
     PORT: String(port),
   })
   const address = await printedBy(shop, /^shop (http:\S+)$/m)
@@ -132,7 +132,7 @@ test('the example shop charges, ships by webhook, waits and reconciles', async (
     const response = await fetch(address + path, init)
     const reply: Pick<Reply, 'status' | 'body'> = {
       status: response.status,
-      body: await response.json(),
+      body: await response.json().catch(() => undefined),
     }
     return reply
   }
@@ -143,6 +143,13 @@ test('the example shop charges, ships by webhook, waits and reconciles', async (
       amount: '25.00',
       ...fields,
     })
+  return { send, order }
+}
+
+test('the example shop charges, ships by webhook, waits and reconciles', async () => {
+  const port = await freePort()
+  const secret = await setWebhook(port)
+  const { send, order } = await startShop(port, service.sandbox().address, secret)
   expect(await order({ amount: '0.10' })).toMatchObject({
     status: 422,
     body: { fields: { amount: expect.any(Array) } },
@@ -164,4 +171,12 @@ test('the example shop charges, ships by webhook, waits and reconciles', async (
     differs: [],
   })
   expect((await send('GET', `/orders/${id}`)).body.batch).toMatch(/^STL-/)
+})
+
+test('the example shop refuses no order after a reply that is not from the service', async () => {
+  const proxy = createServer((_, response) => response.writeHead(404).end())
+  await whileListening(proxy, async (port) => {
+    const { order } = await startShop(await freePort(), `http://127.0.0.1:${port}`, 'whsec_AAAA')
+    expect(await order()).toMatchObject({ status: 500 })
+  })
 })

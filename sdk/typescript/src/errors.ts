@@ -85,7 +85,10 @@ export class ConflictError extends ApiError {}
 export class LimitExceededError extends ApiError {}
 /** Too many requests, also after the retries. */
 export class RateLimitError extends ApiError {}
-/** The service or a proxy failed, also after the retries. */
+/**
+ * The service failed, also after the retries, or the reply is not from the service, whatever its status.
+ * A charge may have been accepted.
+ */
 export class ServerError extends ApiError {}
 
 export type ExistingDebit = { reference: string; uuid: string; status: DebitStatus }
