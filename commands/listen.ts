@@ -106,7 +106,8 @@ const receive = async (request: IncomingMessage): Promise<number> => {
   const now = new Date()
   const { headers } = request
   const event = readEvent(body)
-  if (event && events && event.event !== 'ping' && !events.includes(event.event)) return 204
+  const type = event?.event.replace(/^debit_request\./, 'transaction.')
+  if (type && events && type !== 'ping' && !events.includes(type)) return 204
   const problem = secret === undefined ? undefined : await verify({ headers, body }, secret, now)
   // Forged events must not change the tracked sequences.
   const tracked = event && !problem ? track(event) : { notes: [] }

@@ -89,7 +89,7 @@ test('the listener marks duplicates and events out of order', async () => {
 })
 
 test('a listener without a secret prints variants of events and pings, and answers 405 to GET', async () => {
-  const { post, url } = await startListener()
+  const { post, url } = await startListener(['--events', 'completed'])
   const variant = { payload: 'reduced', eventNames: 'debit_request' } as const
   const { status, printed } = await post(webhookBody(completed, 3, variant))
   expect(status).toBe(204)
