@@ -39,6 +39,7 @@ export const deliveries = (): Delivery[] => [
   ['another body', false, signed(0), `${body} `, secret],
   ['another id', false, { ...signed(0), 'webhook-id': 'evt_2' }, body, secret],
   ['no secret', false, signed(0), body, ''],
+  ['a long time', false, { ...signed(0), 'webhook-timestamp': '9'.repeat(5000) }, body, secret],
   ['no headers', false, {}, body, secret],
 ]
 

@@ -49,6 +49,8 @@ def test_a_signed_event_passes_other_implementations() -> None:
     assert StandardWebhook(SECRET).verify(body, headers) == json.loads(body)
     assert published_snippet()(headers, body, SECRET)
     assert not published_snippet()(headers, body, OTHER)
+    for digits in (309, 5_000):
+        assert not published_snippet()({**headers, "webhook-timestamp": "9" * digits}, body, SECRET)
     own = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
     assert headers["x-svc-signature"] == own
     assert b'"amount":100.00' in body
