@@ -126,11 +126,24 @@ test('`verify` rejects a signed body that is not an event, and a receiver answer
   }
 })
 
-test('`verify` throws a TypeError for a missing secret and a parsed body', async () => {
-  const { body, headers } = await testing.signed(EVENT, SECRET)
-  for (const secrets of cases.secrets_without_a_key) {
-    await expect(webhooks.verify(body, headers, secrets)).rejects.toThrow(TypeError)
+test('`verify` and receivers throw a TypeError for a missing secret', async () => {
+  const published = (secret: string) => ({ 'x-svc-signature': hex(secret, '{}') })
+  for (const secrets of [...cases.secrets_without_a_key, undefined as never]) {
+    const forged = published([secrets].flat()[0] ?? '')
+    await expect(webhooks.verify('{}', forged, secrets)).rejects.toThrow(TypeError)
+    expect(() => webhooks.express({ ...options(), secrets })).toThrow(TypeError)
   }
+})
+
+test('a receiver refuses a handler of an event that does not exist', () => {
+  const on = { 'transaction.complete': handle, 'debit_request.failed': handle }
+  expect(() => webhooks.fetch({ ...options(), on: on as never })).toThrow(
+    'unknown events: transaction.complete, debit_request.failed',
+  )
+})
+
+test('`verify` throws a TypeError for a parsed body', async () => {
+  const { headers } = await testing.signed(EVENT, SECRET)
   await expect(webhooks.verify(EVENT as never, headers, SECRET)).rejects.toThrow(TypeError)
 })
 

@@ -1,7 +1,13 @@
 import { SignatureError } from './errors.ts'
 import { callHook } from './hook.ts'
 import { type ReadableRequest, readBody } from './node-request.ts'
-import { type HeaderSource, type VerifyOptions, verify, type WebhookEvent } from './signature.ts'
+import {
+  type HeaderSource,
+  secretsIn,
+  type VerifyOptions,
+  verify,
+  type WebhookEvent,
+} from './signature.ts'
 
 /** The place of an event in the history of its subject. */
 export type EventKey = {
@@ -29,6 +35,16 @@ type EventNamed<Name, E = WebhookEvent> = E extends { event: infer Names }
 
 type EventName = Exclude<WebhookEvent['event'], 'ping' | `debit_request.${string}`>
 
+const eventNames: Record<EventName, true> = {
+  'transaction.created': true,
+  'transaction.pending': true,
+  'transaction.processing': true,
+  'transaction.completed': true,
+  'transaction.failed': true,
+  'transaction.reversed': true,
+  'settlement.completed': true,
+}
+
 /** One handler for each event type that the receiver acts on. */
 export type EventHandlers<Transaction> = {
   [Name in EventName]?: (event: EventNamed<Name>, transaction: Transaction) => Promise<void> | void
@@ -51,8 +67,14 @@ const BODY_LIMIT = 1024 * 1024
 
 type Handler<Transaction> = (event: WebhookEvent, transaction: Transaction) => Promise<void> | void
 
-/** Returns the function that applies a webhook and returns the HTTP status of the reply. */
+/**
+ * Returns the function that applies a webhook and returns the HTTP status of the reply.
+ * @throws TypeError for a secret without a key, and for the name of an event that does not exist
+ */
 const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
+  secretsIn(options.secrets)
+  const unknown = Object.keys(options.on).filter((name) => !Object.hasOwn(eventNames, name))
+  if (unknown.length > 0) throw new TypeError(`unknown events: ${unknown.join(', ')}`)
   const handlers = options.on as Partial<Record<string, Handler<Transaction>>>
   const apply = async (rawBody: Uint8Array | string | 'too large', headers: HeaderSource) => {
     if (rawBody === 'too large') return 413

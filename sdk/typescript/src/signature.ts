@@ -31,8 +31,7 @@ export const verify = async (
   { requireStandard = false }: VerifyOptions = {},
 ): Promise<WebhookEvent> => {
   const body = bytesOf(rawBody)
-  const keys = typeof secrets === 'string' ? [secrets] : secrets
-  if (keys.length === 0 || keys.some((secret) => !secret)) throw new TypeError('secrets is empty')
+  const keys = secretsIn(secrets)
   const header = headerReader(headers)
   const signature = header('webhook-signature')
   const valid =
@@ -99,11 +98,22 @@ const headerReader = (headers: HeaderSource): HeaderReader => {
 const isRecentTime = (timestamp: string | undefined): timestamp is string =>
   timestamp !== undefined && /^[0-9]{1,12}$/.test(timestamp) && isRecent(timestamp)
 
-const standardHmac = (secret: string, id: string, timestamp: string, body: Uint8Array) => {
-  const key = fromBase64(secret.replace(/^whsec_/, ''))
-  if (!key?.length) throw new TypeError('a webhook secret must be whsec_ and base64')
-  return hmacSha256(key, `${id}.${timestamp}.`, body)
+/** Returns the secrets. @throws TypeError if there is none, or one without a key */
+export const secretsIn = (secrets: string | readonly string[]): readonly string[] => {
+  const list = [secrets].flat()
+  if (list.length === 0) throw new TypeError('secrets is empty')
+  for (const secret of list) standardKey(secret)
+  return list
 }
+
+const standardKey = (secret: string | undefined): Uint8Array => {
+  const key = fromBase64(secret?.replace(/^whsec_/, '') ?? '')
+  if (!key?.length) throw new TypeError('a webhook secret must be whsec_ and base64')
+  return key
+}
+
+const standardHmac = (secret: string, id: string, timestamp: string, body: Uint8Array) =>
+  hmacSha256(standardKey(secret), `${id}.${timestamp}.`, body)
 
 const hasStandardSignature = async (
   body: Uint8Array,
