@@ -174,6 +174,8 @@ test('a bank reports outcomes, and lists the debits of a number', async () => {
   // @ts-expect-error the service refuses this filter
   const refused = reports.list({ phoneNumber: SILENT, status: 'reversed' })
   await expect(all(refused)).rejects.toMatchObject({ status: 422 })
+  const unknown = all(reports.list({ phoneNumber: '+233249999999' }))
+  await expect(unknown).rejects.toMatchObject({ name: 'ValidationError' })
 })
 
 test('a provider requests a reversal and reads the decision', async () => {

@@ -43,7 +43,7 @@ export class BankReports {
     return this.#report('debitCallback', 'callback', uuid, report, call)
   }
 
-  /** Lists the debits of a phone number at the bank, newest first, by default the pending ones. @throws NotFoundError */
+  /** Lists the debits of a phone number, newest first, by default the pending ones. @throws ValidationError without an account */
   list(
     { phoneNumber, status }: { phoneNumber: string; status?: BankStatusFilter | undefined },
     call?: CallOptions,
