@@ -4,6 +4,7 @@ import type { Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import { type Complete, defined } from '../../shared/domain/complete.ts'
 import { invalid, unlessRefused } from '../../shared/domain/refusal.ts'
 import {
+  type ApprovalCheck,
   type Author,
   noSuch,
   objectToChange,
@@ -89,16 +90,40 @@ const behave = ({ bank: identifier, ...behaviour }: BehaveOptions, at: Date) => 
 
 const healthOf = async (bank: BankIdentifier, at: Date) => healthIn(await readBankHealths(at), bank)
 
+/** The tokens of a suspended bank, which may have leaked, report outcomes again once it is not suspended. */
+const endsSuspension = async ({ bank, status = 'suspended' }: BankOptions) =>
+  status !== 'suspended' && (await findBank(bank))?.status === 'suspended'
+
+/** Refuses new charges. It must not lift a suspension, which is stricter. */
+const disabling = (identifier: BankIdentifier) => ({
+  identifier,
+  change: (stored: Bank | undefined) => {
+    if (!stored) return noSuch('bank')
+    return applySettings(stored, {
+      status: stored.status === 'suspended' ? 'suspended' : 'inactive',
+    })
+  },
+  options: {},
+})
+
 const save = async (
   change: ReturnType<typeof update | typeof behave>,
   author: Author,
   runtime: Runtime,
+  checkApproval?: ApprovalCheck,
 ) => {
   const health = await healthOf(change.identifier, author.at)
   const recording = { ...author, target: change.identifier, bank: change.identifier }
   const recordChange = connectionRecorder(recording, (bank) => fields(bank, author.at))
   return unlessRefused(
-    await saveBank({ ...change, recordChange }, runtime),
+    await saveBank(
+      {
+        ...change,
+        change: async (stored) => (await checkApproval?.()) ?? change.change(stored),
+        recordChange,
+      },
+      runtime,
+    ),
     ({ bank, url, newSecret }) => ({
       ...view(bank, author.at, health),
       ...defined({ connector_url: url, connector_secret: newSecret }),
@@ -118,8 +143,10 @@ export const manageBank = operatorHandler(noun, {
     check: (options) => checkBank(create(options)),
   },
   update: {
-    run: (options, author, runtime) => save(update(options), author, runtime),
+    run: (options, author, runtime, checkApproval) =>
+      save(update(options), author, runtime, checkApproval),
     check: (options) => checkBank(update(options)),
+    needsApproval: endsSuspension,
   },
   show: async ({ bank: identifier }, { at }) =>
     unlessRefused((await findBank(identifier)) ?? noSuch('bank'), async (bank) =>
@@ -129,9 +156,13 @@ export const manageBank = operatorHandler(noun, {
     const [banks, healths] = await Promise.all([listBanks(), readBankHealths(at)])
     return banks.map((bank) => view(bank, at, healthIn(healths, bank.identifier)))
   },
-  disable: ({ bank }, author, runtime) =>
-    save(update({ bank, status: 'inactive' }), author, runtime),
-  enable: ({ bank }, author, runtime) => save(update({ bank, status: 'live' }), author, runtime),
+  disable: ({ bank }, author, runtime) => save(disabling(bank), author, runtime),
+  enable: {
+    run: ({ bank }, author, runtime, checkApproval) =>
+      save(update({ bank, status: 'live' }), author, runtime, checkApproval),
+    check: ({ bank }) => checkBank(update({ bank, status: 'live' })),
+    needsApproval: ({ bank }) => endsSuspension({ bank, status: 'live' }),
+  },
   behave: (options, author, runtime) => save(behave(options, author.at), author, runtime),
 })
 

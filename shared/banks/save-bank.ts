@@ -25,7 +25,7 @@ export type ConnectorOptions = {
 
 type BankChange = {
   identifier: BankIdentifier
-  change: (previous: Bank | undefined) => Bank | Refusal
+  change: (previous: Bank | undefined) => Bank | Refusal | Promise<Bank | Refusal>
   options: ConnectorOptions
   /** Removes URL and secret. Otherwise they stay stored while the bank has another connector. */
   removesSettings?: boolean
@@ -101,7 +101,7 @@ const applyChange = async (
   { identifier, change, options }: BankChange,
   newSecret: string,
 ): Promise<ChangedBank | Refusal> => {
-  const bank = change(stored)
+  const bank = await change(stored)
   if (bank instanceof Refusal) return bank
   const refusal = refusalOf(bank, options)
   if (refusal) return refusal

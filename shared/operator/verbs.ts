@@ -28,7 +28,7 @@ export type OperatorReply =
  * When a second operator must approve a call: always, with one of these options (`name`, `name value`
  * or `prefix-*`), or in a state that the function of the noun reads.
  */
-export type ApprovalRule = 'always' | readonly string[] | { if: string }
+export type ApprovalRule = 'always' | readonly string[] | { with?: readonly string[]; if: string }
 
 /**
  * The effect of a verb (docs/operations.md#approvals). A verb that only does what the service also does by
@@ -68,11 +68,15 @@ export const needsApproval = async (
   if (verb.effect !== 'money') return false
   const { approval } = verb
   if (approval === 'always') return true
-  if ('if' in approval) return isInState()
-  return approval.some((rule) =>
+  const isGiven = guardedOf(approval).some((rule) =>
     Object.entries(options).some(([name, value]) => isGuarded(rule, name, value)),
   )
+  return isGiven || ('if' in approval && isInState())
 }
+
+/** Returns the options with which a call needs an approval. */
+export const guardedOf = (approval: Exclude<ApprovalRule, 'always'>): readonly string[] =>
+  'if' in approval ? (approval.with ?? []) : approval
 
 const isGuarded = (rule: string, name: string, value: string): boolean =>
   rule.endsWith('*')
@@ -84,8 +88,11 @@ export const approvalText = (verb: Verb): string => {
   if (verb.effect !== 'money') return ''
   const { approval } = verb
   if (approval === 'always') return 'always'
-  if ('if' in approval) return `if ${approval.if}`
-  return `with ${approval.map((text) => `--${text}`).join(', ')}`
+  const guarded = guardedOf(approval).map((text) => `--${text}`)
+  return [
+    ...(guarded.length > 0 ? [`with ${guarded.join(', ')}`] : []),
+    ...('if' in approval ? [`if ${approval.if}`] : []),
+  ].join(', or ')
 }
 
 const requiredForm = (schema: v.GenericSchema): v.GenericSchema =>

@@ -53,6 +53,16 @@ const races: Record<string, (id: string) => Promise<Race>> = {
       },
     }
   },
+  'a bank that is suspended during the call stays suspended': async () => {
+    const bank = 'ECO'
+    const { approval } = await call('bank', 'enable', { bank }, 'local:ama')
+    if (approval) await call('approval', 'grant', { id: approval.id }, 'local:kofi')
+    return {
+      first: ['bank', 'enable', { bank }],
+      second: ['bank', 'update', { bank, status: 'suspended' }],
+      isAvoided: async () => (await call('bank', 'show', { bank })).status !== 'suspended',
+    }
+  },
   'a webhook that is removed during the call prints no new secret': async (id) => {
     const provider = `removed-${id}`
     await createProvider(service, provider)

@@ -8,7 +8,7 @@ import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { openBatch, payoutUuid } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayOf } from '../../shared/domain/time.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
-import type { OperatorReply, Verb } from '../../shared/operator/verbs.ts'
+import { guardedOf, type OperatorReply, type Verb } from '../../shared/operator/verbs.ts'
 import { real } from '../../shared/runtime.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -113,6 +113,10 @@ const remittance = { bank: 'GCB', amount: '1.00', reference: 'R-1', date: '2026-
 const optionsOf: Record<string, () => Options | Promise<Options>> = {
   'bank create': () => ({ bank: 'NEW', name: 'New Bank', connector: 'sandbox' }),
   'bank update': () => ({ bank: 'ADB', connector: 'none' }),
+  'bank enable': async () => {
+    await call('bank', 'update', { bank: 'ECO', status: 'suspended' }, ama)
+    return { bank: 'ECO' }
+  },
   'connector set': () => ({ bank: 'SBG', ...connector }),
   'connector remove': () => ({ bank: 'SCB' }),
   'credential issue': () => ({ bank: 'ABSA' }),
@@ -173,6 +177,7 @@ const payout = (provider: string) => ({ amount: MONEY, provider, bank: 'GCB', ac
 const objects: Record<string, object> = {
   'bank create': { bank: 'NEW' },
   'bank update': { bank: 'ADB' },
+  'bank enable': { bank: 'ECO' },
   'connector set': { bank: 'SBG' },
   'connector remove': { bank: 'SCB' },
   'credential issue': { bank: 'ABSA' },
@@ -350,9 +355,9 @@ const isSettlement = (name: string) => name.startsWith('settlement-')
 /** The options of each rule, such as the four of `fee-*`. */
 const triggers = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
   Object.entries(verbs as Record<string, Verb>).flatMap(([verb, row]) => {
-    if (row.effect !== 'money' || !Array.isArray(row.approval)) return []
+    if (row.effect !== 'money' || row.approval === 'always') return []
     const names = Object.keys(row.options.entries)
-    return row.approval.flatMap((rule: string) => {
+    return guardedOf(row.approval).flatMap((rule) => {
       const [word = '', value] = rule.split(' ')
       const isMatch = (name: string) =>
         word.endsWith('*') ? name.startsWith(word.slice(0, -1)) : name === word
@@ -375,8 +380,25 @@ test.each(triggers)(
   },
 )
 
+test.each(['live', 'inactive'])(
+  'a change of a suspended bank to %s waits for a second operator',
+  async (status) => {
+    await call('bank', 'update', { bank: 'ECO', status: 'suspended' }, ama)
+    const id = await request('bank', 'update', { bank: 'ECO', status })
+    expect(await call('bank', 'show', { bank: 'ECO' })).toMatchObject({ status: 'suspended' })
+    expect(await grant(id)).toMatchObject({ status })
+  },
+)
+
 const atOnce: [string, string, Options][] = [
   ['bank', 'update', { bank: 'CAL', maximum: '400.00' }],
+  ['bank', 'disable', { bank: 'CAL' }],
+  ['bank', 'enable', { bank: 'CAL' }],
+  ['bank', 'update', { bank: 'CAL', status: 'inactive' }],
+  ['bank', 'update', { bank: 'CAL', status: 'suspended' }],
+  // Ends no suspension.
+  ['bank', 'update', { bank: 'CAL', maximum: 'none' }],
+  ['bank', 'disable', { bank: 'CAL' }],
   ['provider', 'create', { provider: 'new-one', name: 'New' }],
   ['provider', 'update', { provider: 'new-one', duplicates: 'reject' }],
   ['provider', 'disable', { provider: 'new-one' }],

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { changedFields } from '../../shared/domain/operator/change.ts'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
-import type { ApprovalRule, Verb } from '../../shared/operator/verbs.ts'
+import { type ApprovalRule, guardedOf, type Verb } from '../../shared/operator/verbs.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { findBatches, listBatchTimes } from '../../shared/store/settlement/batches.ts'
 import { settlementAccount } from '../support/payee.ts'
@@ -91,6 +91,8 @@ const newWorld = async () => {
   await agreed('webhook', 'set', { provider: shop, url: 'http://127.0.0.1:9/honest' })
   await agreed('bank', 'create', {
     ...{ bank, name: 'Bank', connector: 'http', 'connector-url': 'http://127.0.0.1:9/bank' },
+    // Its token has leaked.
+    status: 'suspended',
   })
   const customer = { phone, bank: 'GCB', name: 'Mallory', 'account-number': '1041006661' }
   await agreed('customer', 'link', customer)
@@ -151,8 +153,9 @@ const attacksOn = (w: World): Attack[] => [
   ['bank update', { bank: w.bank, connector: 'sandbox' }],
   ['bank update', { bank: w.bank, 'connector-url': EVIL }],
   ['bank update', { bank: w.bank, 'connector-secret': SECRET }],
-  ['bank disable', { bank: 'ECO' }],
-  ['bank enable', { bank: 'ECO' }],
+  ['bank update', { bank: w.bank, status: 'inactive' }],
+  ['bank disable', { bank: w.bank }],
+  ['bank enable', { bank: w.bank }],
   ['bank behave', { bank: 'ECO', as: 'normal' }],
   ['connector set', { bank: w.bank, 'connector-url': EVIL }],
   ['connector remove', { bank: w.bank }],
@@ -217,7 +220,7 @@ const factsOf = async (w: World) => {
     const { status, uuid } = await read('settlement', 'show', { batch: id })
     return { status, uuid }
   }
-  const { connector } = await read('bank', 'show', { bank: w.bank })
+  const { connector, status } = await read('bank', 'show', { bank: w.bank })
   const { url } = await read('webhook', 'show', { provider: w.shop })
   const account = await read('customer', 'show', { phone: w.phone, bank: 'GCB' })
   // One operator may resolve a debit alone, but not many at once.
@@ -232,7 +235,7 @@ const factsOf = async (w: World) => {
     settings: await Promise.all([w.shop, w.fenced, 'other'].map(provider)),
     debits: await Promise.all([w.late, w.done, w.open.reference, w.other.reference].map(debit)),
     batches: await Promise.all([w.batch, w.failed].map(batch)),
-    connection: { connector, ...(await findConnectorSettings(w.bank as never)) },
+    connection: { connector, status, ...(await findConnectorSettings(w.bank as never)) },
     bank: await read('bank', 'show', { bank: w.stolen }),
     areManyResolved: kept?.resolved_at !== null,
     isRedirected: url === EVIL || account.account_number === '1041001001',
@@ -298,18 +301,22 @@ const rows = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
   Object.entries<Verb>(verbs).map(([verb, row]) => ({ words: `${noun} ${verb}`, row })),
 )
 
-/** Each rule of a row, and the rules without it. */
-const guards = rows.flatMap(({ words, row }) => {
-  if (row.effect !== 'money') return []
-  const { approval } = row
-  const rules: readonly ApprovalRule[] = Array.isArray(approval)
-    ? approval.map((rule) => [rule])
-    : [approval]
-  return rules.map((rule) => {
-    const others = rules.filter((other) => other !== rule).flat() as string[]
-    return [words, JSON.stringify(rule), row, others] as const
+/** Each part of a rule, and the rule without it. */
+const partsOf = (rule: ApprovalRule): (readonly [part: string, others: ApprovalRule])[] => {
+  if (rule === 'always') return [[rule, []]]
+  const names = guardedOf(rule)
+  const options = names.map((name) => {
+    const others = names.filter((other) => other !== name)
+    return [name, 'if' in rule ? { ...rule, with: others } : others] as const
   })
-})
+  return 'if' in rule ? [...options, [rule.if, names]] : options
+}
+
+const guards = rows.flatMap(({ words, row }) =>
+  row.effect === 'money'
+    ? partsOf(row.approval).map(([part, others]) => [words, part, row, others] as const)
+    : [],
+)
 
 describe('a malicious operator', () => {
   test('the operator tries each verb that does more than read', async () => {

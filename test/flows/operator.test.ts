@@ -172,6 +172,17 @@ test('a disabled bank rejects charges and is listed as inactive', async () => {
   expect(await service.call('bank', 'show', { bank: 'UMB' })).toMatchObject({ connector: 'none' })
 })
 
+test('a suspended bank that is disabled stays suspended, and reports no outcome until it is enabled', async () => {
+  const { uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
+  const report = async () => codeOf(await service.report(uuid, { status: 'processing' }))
+  await service.call('bank', 'update', { bank: 'GCB', status: 'suspended' })
+  const disabled = await service.call('bank', 'disable', { bank: 'GCB' })
+  expect(disabled).toMatchObject({ status: 'suspended' })
+  expect(await report()).toBe('403/1403')
+  expect(await service.call('bank', 'enable', { bank: 'GCB' })).toMatchObject({ status: 'live' })
+  expect(await report()).not.toBe('403/1403')
+})
+
 test('a connector is set, shown without its secret, moved and removed', async () => {
   const [bank, connector, url] = ['UMB', 'http', 'http://127.0.0.1:4999/bank']
   const settings = { bank, connector, 'connector-url': `${url}/` }

@@ -100,7 +100,7 @@ export const bank = {
     update: {
       effect: 'money',
       shows: 'no customer',
-      approval: Object.keys(connection),
+      approval: { with: Object.keys(connection), if: 'it ends a suspension' },
       summary: 'changes the given settings only',
       options: o.options({ bank: o.bank, name: v.optional(name), ...settings, ...serverChange }),
     },
@@ -119,13 +119,14 @@ export const bank = {
     disable: {
       effect: 'settings',
       shows: 'no customer',
-      summary: 'refuses new charges; debits in progress continue',
+      summary: 'refuses new charges; debits in progress continue; a suspension stays',
       options: target,
     },
     enable: {
-      effect: 'settings',
+      effect: 'money',
       shows: 'no customer',
-      summary: 'accepts new charges again',
+      approval: { if: 'it ends a suspension' },
+      summary: 'accepts new charges again, and ends a suspension',
       options: target,
     },
     behave: {
