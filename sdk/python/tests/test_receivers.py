@@ -13,6 +13,7 @@ import flask
 import httpx
 import pytest
 from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
 from django.core.wsgi import get_wsgi_application
 from django.urls import path
 from fastapi import FastAPI
@@ -146,6 +147,46 @@ def test_deliveries(shop: Shop, case: dict[str, Any]) -> None:
         event = {**step["event"], "filler": "x" * step.get("filler", 0)}
         assert shop.send(event, step.get("secret", SECRET)) == step["status"]
     assert [list(handled) for handled in shop.handled] == case["handled"]
+
+
+class Endless:
+    """A body whose length nobody states."""
+
+    size = 0
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            raise AssertionError("read without a limit")
+        self.size += min(size, 4096)
+        return b"x" * min(size, 4096)
+
+
+def flask_status(body: Endless) -> int:
+    chunked = {"Transfer-Encoding": "chunked"}
+    environ = {"wsgi.input": body, "wsgi.input_terminated": True}
+    client = flask_app({}).test_client()
+    return int(client.post("/webhooks", headers=chunked, environ_overrides=environ).status_code)
+
+
+def django_status(body: Endless) -> int:
+    scope = {"type": "http", "path": "/webhooks", "method": "POST", "headers": [], "query_string": b""}
+    view = webhooks.django(secrets=SECRET, store=webhooks.memory_store(), on={})
+    return int(view(ASGIRequest(scope, body)).status_code)
+
+
+@pytest.mark.parametrize("status_of", [flask_status, django_status])
+def test_a_chunked_body_is_read_up_to_the_maximum_only(status_of: Callable[[Endless], int]) -> None:
+    body = Endless()
+    assert (status_of(body), body.size) == (413, webhooks.BODY_MAX + 1)
+
+
+def test_a_body_that_a_flask_application_reads_before_the_receiver_is_applied() -> None:
+    handled: Handled = []
+    app = flask_app(handlers(handled, []))
+    app.before_request(lambda: flask.request.get_data() and None)
+    body, headers = testing.signed(event_of("transaction.completed", 3), SECRET)
+    assert app.test_client().post("/webhooks", data=body, headers=headers).status_code == 204
+    assert handled == [("transaction.completed", "DCS-1")]
 
 
 def test_another_method_is_refused(shop: Shop) -> None:

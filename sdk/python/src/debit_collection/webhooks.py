@@ -169,6 +169,18 @@ def _ignore(*_: object) -> None:
     """Handles an event without a handler."""
 
 
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def _read(stream: _Readable) -> bytes:
+    """Reads at most a byte more than allowed: a chunked body states no length. A read may be short."""
+    body = bytearray()
+    while len(body) <= BODY_MAX and (chunk := stream.read(BODY_MAX + 1 - len(body))):
+        body += chunk
+    return bytes(body)
+
+
 def _refuse_async(store: Store) -> None:
     if inspect.iscoroutinefunction(store.apply):
         raise TypeError("an async store needs an async framework")
@@ -204,9 +216,9 @@ def flask(
     receiver = Receiver(secrets, store, on, require_standard)
 
     def receive_webhook() -> tuple[str, int]:
-        if (request.content_length or 0) > BODY_MAX:
-            return "", 413
-        return "", receiver.receive(request.get_data(), request.headers)
+        # The stream is at its end if the application has read the body before: Flask keeps it then.
+        body = _read(request.stream) or request.get_data()
+        return "", receiver.receive(body, request.headers)
 
     return receive_webhook
 
@@ -223,9 +235,7 @@ def django(
     def receive_webhook(request: HttpRequest) -> HttpResponse:
         if request.method != "POST":
             return HttpResponse(status=405, headers={"Allow": "POST"})
-        if int(request.headers.get("content-length") or 0) > BODY_MAX:
-            return HttpResponse(status=413)
-        return HttpResponse(status=receiver.receive(request.body, request.headers))
+        return HttpResponse(status=receiver.receive(_read(request), request.headers))
 
     receive_webhook.csrf_exempt = True  # type: ignore[attr-defined]
     return receive_webhook
