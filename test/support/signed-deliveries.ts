@@ -8,7 +8,7 @@ export const secret = secretOf(1)
 const oldSecret = secretOf(2)
 
 const body = '{"narration":"Nyansapɔ"}'
-export const signed = (secondsAgo: number, text = body) => {
+export const signed = (secondsAgo: number, text = body, by = secret) => {
   const at = new Date(Date.now() - secondsAgo * 1000)
   const previous = { secret: oldSecret, until: new Date(at.getTime() + 1000) }
   const event = {
@@ -18,7 +18,7 @@ export const signed = (secondsAgo: number, text = body) => {
     at,
     now: at,
   }
-  return signatureHeaders({ secret, previous }, { body: text, ...event })
+  return signatureHeaders({ secret: by, previous }, { body: text, ...event })
 }
 
 type Delivery = [
@@ -40,6 +40,8 @@ export const deliveries = (): Delivery[] => [
   ['another id', false, { ...signed(0), 'webhook-id': 'evt_2' }, body, secret],
   ['no secret', false, signed(0), body, ''],
   ['a long time', false, { ...signed(0), 'webhook-timestamp': '9'.repeat(5000) }, body, secret],
+  ['a forgery and no secret', false, signed(0, body, 'whsec_'), body, ''],
+  ['a forgery and an unreadable secret', false, signed(0, body, 'whsec_'), body, 'whsec_!'],
   ['no headers', false, {}, body, secret],
 ]
 

@@ -1,5 +1,6 @@
 """Signatures of webhooks, checked against other implementations."""
 
+import base64
 import hashlib
 import hmac
 import json
@@ -51,6 +52,11 @@ def test_a_signed_event_passes_other_implementations() -> None:
     assert not published_snippet()(headers, body, OTHER)
     for digits in (309, 5_000):
         assert not published_snippet()({**headers, "webhook-timestamp": "9" * digits}, body, SECRET)
+    forged = base64.b64encode(
+        hmac.digest(b"", f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body, "sha256")
+    )
+    for empty in ("", "whsec_", "whsec_!"):
+        assert not published_snippet()({**headers, "webhook-signature": f"v1,{forged.decode()}"}, body, empty)
     own = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
     assert headers["x-svc-signature"] == own
     assert b'"amount":100.00' in body
