@@ -100,8 +100,9 @@ test('a stage is deployed in its environment from the bytes of the release, unle
   expect(deploy?.steps?.flatMap(({ run }) => run ?? [])).toEqual([
     // Scripts of packages could use the identity token.
     'npm ci --ignore-scripts',
+    // Else a workflow of a branch, or an earlier release, could replace the file.
     expect.stringMatching(
-      /^gh release download .*\ngh attestation verify release\/stages\.tar\.gz /,
+      /^gh release download .*\ngh attestation verify release\/stages\.tar\.gz .*\n.*--signer-workflow "\$GITHUB_REPOSITORY\/\.github\/workflows\/release\.yml" --source-ref "\$GITHUB_REF"\n/,
     ),
     // commands/installed needs the Node that such a script installs.
     'node commands/smoke.ts --stage "$STAGE" --unpaused',
