@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { listenAt } from '../../sandbox/local-server.ts'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
@@ -128,6 +128,30 @@ testInProcess('a bank that is down is not asked, and the charge is refused at on
   expect(codeOf(await charge(bank, '+233207000008'))).toBe('503/2003')
   expect(requests).toEqual([])
 })
+
+testInProcess(
+  'a bank that did not answer in time is asked again half a minute later, and refuses charges at once until then',
+  async () => {
+    const answers: Answer[] = ['silence', { status: 404 }]
+    const { bank, requests } = await bankAnswering(
+      () => answers.shift() ?? { status: 200, body: EFUA },
+    )
+    expect(codeOf(await charge(bank, '+233207000010'))).toBe('503/2003')
+    expect(codeOf(await charge(bank, '+233207000011'))).toBe('404/1404')
+    answers.push('silence')
+    // As in production; a sandbox has no caches.
+    vi.stubEnv('CACHE_SECONDS', '30')
+    expect(codeOf(await charge(bank, '+233207000012'))).toBe('503/2003')
+    const refused = await charge(bank, '+233207000013')
+    expect([codeOf(refused), refused.headers.get('retry-after')]).toEqual(['503/2003', '30'])
+    // Known without a question.
+    expect(codeOf(await charge(bank, '+233207000011'))).toBe('404/1404')
+    expect(requests.length).toBe(3)
+    vi.unstubAllEnvs()
+    await service.sandbox().control.clock.advance(31_000)
+    expect(codeOf(await charge(bank, '+233207000013'))).toBe('202')
+  },
+)
 
 test('a bank that is silent, fails or sends something else refuses the charge, and replays stay', async () => {
   const answers: Answer[] = [
