@@ -190,8 +190,7 @@ export const keys = {
   waitingDebit: (bank: string, createdAt: Date, reference: Reference) =>
     item(`WAITING#${bank}`, `${createdAt.toISOString()}#${reference}`),
   account: (phone: string, bank: string) => item(`CUSTOMER#${phone}`, `ACCOUNT#${bank}`),
-  /** A number for which a bank had no account a moment ago. */
-  missedAccount: (bank: BankIdentifier, phone: PhoneNumber) =>
-    item(`WINDOW#missed-account#${sha256(`${bank} ${phone}`)}`, 'MISS'),
+  /** A number for which a bank had no account a moment ago, by a keyed hash: a trial of all numbers finds others. */
+  missedAccount: (hash: string) => item(`WINDOW#missed-account#${hash}`, 'MISS'),
   window: (scope: string, start: number) => item(`WINDOW#${scope}#${start}`, 'WINDOW'),
 } as const
