@@ -232,6 +232,8 @@ runbook('operators.md#stop-a-caller-or-a-bank')(
     expect(codeOf(charge)).toBe('402/1402')
     await service.report(uuid, { status: 'completed', bank_reference: 'GCB-0001' })
     await service.until(reference, 'completed')
+    await run('bank update', { status: 'suspended' })
+    expect(codeOf(await service.report(uuid, {}))).toBe('403/1403')
     await service.call('bank', 'enable', { bank: 'GCB' })
     await service.call('provider', 'enable', { provider: 'stopped' })
     expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'completed' })
