@@ -8,7 +8,12 @@ import { environment, type Runtime, real } from '../../shared/runtime.ts'
 import { allBanks } from '../../shared/store/banks/banks.ts'
 import { bankHealth } from '../../shared/store/banks/health.ts'
 import { isKnownNumber } from '../../shared/store/banks/unknown-numbers.ts'
-import { createDebit, findByPartnerReference } from '../../shared/store/debits/charges.ts'
+import {
+  type ClaimedDebit,
+  createDebit,
+  findByPartnerReference,
+  isSameRequest,
+} from '../../shared/store/debits/charges.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { currentGeneration } from '../../shared/store/operator/restores.ts'
 import type { Answer } from '../../shared/submissions/account-lookup.ts'
@@ -85,28 +90,21 @@ const refusalOfNumber = async (
 /** Replays the request even if its bank closed since, so that the provider never charges twice. */
 const replayOr = async (refusal: Refusal, call: Call<'charge'>): Promise<Success | Refusal> => {
   const { input, caller } = call
-  const existing = await findByPartnerReference(
-    caller.provider.id,
-    input.partner_reference,
-    fingerprint(input),
-  )
+  const existing = await findByPartnerReference(caller.provider.id, input.partner_reference)
   return existing ? replay(existing, call) : refusal
 }
-
-type Existing = Pick<
-  Extract<Awaited<ReturnType<typeof createDebit>>, { kind: 'existing' }>,
-  'reference' | 'sameRequest'
->
 
 /**
  * Replies to a repeated partner_reference (docs/api.md#idempotency): the existing debit for the same
  * body, also after it failed; 409/3003 for another body.
  */
-const replay = async ({ reference, sameRequest }: Existing, { caller }: Call<'charge'>) => {
+const replay = async (claim: ClaimedDebit, { caller, input }: Call<'charge'>) => {
+  const { reference } = claim
   const debit = await findDebit(reference)
   // It has expired; its reference never does.
   if (!debit) return new Refusal(3003, { details: { reference, uuid: debitUuid(reference) } })
-  if (!sameRequest || caller.provider.duplicates === 'reject') {
+  const isSame = isSameRequest(debit, claim, fingerprint(input))
+  if (!isSame || caller.provider.duplicates === 'reject') {
     const { uuid } = debit.facts
     return new Refusal(3003, { details: { reference, uuid, status: debit.status } })
   }

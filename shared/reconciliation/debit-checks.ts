@@ -2,18 +2,22 @@ import { fingerprint, requestOf } from '../domain/debits/charge.ts'
 import { type Debit, type Entry, isWhole } from '../domain/debits/debit.ts'
 import { isHeldBy } from '../domain/operator/restore.ts'
 import { dayOf } from '../domain/time.ts'
-import { sha256 } from '../store/keys.ts'
+import { isSameRequest } from '../store/debits/charges.ts'
 import { type CheckResult, checkResult, combine, notApplicable } from './findings.ts'
 import { IS_OUTCOME, NEXT } from './lifecycle.ts'
 import { type DebitRecord, timesOf, type Window } from './records.ts'
 
 /** Compares a debit with the hash of its request in the claim, unless its customer was erased. Invariant 10 reports a missing claim. */
-export const existsAsAccepted = ({ debit: { facts }, claim }: DebitRecord): CheckResult => {
+export const existsAsAccepted = ({ debit, claim }: DebitRecord): CheckResult => {
+  const { facts } = debit
   if (claim?.reference !== facts.reference || !isWhole(facts))
     return { ...notApplicable, checked: 1 }
   return checkResult({
-    'its facts differ from the accepted request':
-      sha256(fingerprint(requestOf(facts))) !== claim.request,
+    'its facts differ from the accepted request': !isSameRequest(
+      debit,
+      claim,
+      fingerprint(requestOf(facts)),
+    ),
   })
 }
 

@@ -1,4 +1,11 @@
 import { expect, test, vi } from 'vitest'
+import { fingerprint, requestOf } from '../../shared/domain/debits/charge.ts'
+import { wholeFacts } from '../../shared/domain/debits/debit.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import { findDebit } from '../../shared/store/debits/debits.ts'
+import { keys, sha256 } from '../../shared/store/keys.ts'
+import { put, read } from '../../shared/store/table.ts'
 import { createProvider } from '../support/provider.ts'
 import { CHARGE, chargeBody, FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { codeOf, type Reply, testInProcess, useService } from '../support/running-service.ts'
@@ -73,6 +80,20 @@ test('a repeat returns the existing debit with 202 after it failed, and 409 for 
   const other = await charge({ ...body, narration: 'Order 2' })
   expect(codeOf(other)).toBe('409/3003')
   expect(other.body.details).toEqual({ reference, uuid, status: 'failed' })
+})
+
+test('the claim of a charge tells its request to nobody without the debit, and that of an earlier version still replays', async () => {
+  const body = chargeBody()
+  const [reference] = idsOf(await charge(body))
+  const debit = await findDebit(reference as Reference)
+  if (!debit) throw new Error('The debit is missing')
+  const claim = keys.partnerReference('demo' as ProviderId, body.partner_reference)
+  const alone = sha256(fingerprint(requestOf(wholeFacts(debit))))
+  // A trial of all numbers would find the customer once the debit has expired.
+  expect(await read(claim)).not.toMatchObject({ request: alone })
+  await put(claim, 'claim', { reference, request: alone })
+  expect(idsOf(await charge(body))).toEqual([reference, debit.facts.uuid, 'true'])
+  expect(codeOf(await charge({ ...body, narration: 'Order 2' }))).toBe('409/3003')
 })
 
 testInProcess('the reference of a refused charge is free: nothing was stored', async () => {

@@ -185,7 +185,8 @@ const faults: [date: Day, changes: Changes, now?: Date][] = [
           item.reversalRequest = { at: NOON.getTime(), by: 'provider:demo', rid: 'r' }
           item.version += 1
         }),
-      '33 a change without a request': (d) => set(debit(d.done), { 'history.0.rid': undefined }),
+      // The hash in the claim needs the id of the charge's request.
+      '1,33 a change without a request': (d) => set(debit(d.done), { 'history.0.rid': undefined }),
       '33 a change by another bank': (d) => set(debit(d.done), { 'history.2.by': 'bank:ECO' }),
       '39 a reversed debit without a refund': (d) => remove(refund(d.reversed)),
       '40 a funding that the cash does not include': () =>

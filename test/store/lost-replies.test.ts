@@ -69,8 +69,8 @@ test('each cancellation reason of a charge maps to one result by its position', 
   const meanings = [
     { codes: [FAILED, NONE, NONE], claim: {}, is: { kind: 'collision' } },
     { codes: [NONE, NONE, FAILED], claim: {}, is: { code: 3005 } },
-    { codes: [NONE, FAILED, NONE], claim: claimOf(other), is: { sameRequest: true } },
-    { codes: [NONE, FAILED, FAILED], claim: claimOf(other, 'x'), is: { sameRequest: false } },
+    { codes: [NONE, FAILED, NONE], claim: claimOf(other), is: { request: sha256('text') } },
+    { codes: [NONE, FAILED, FAILED], claim: claimOf(other, 'x'), is: { request: sha256('x') } },
     { codes: [NONE, NONE, FAILED], claim: claimOf(debit), is: { kind: 'created' } },
     // Our own claim: the first request was committed, and its response lost.
     { codes: [FAILED, FAILED, NONE], claim: claimOf(debit), is: { kind: 'created' } },
@@ -124,7 +124,7 @@ test('a charge whose response is lost returns the debit of the claim, or fails w
   expect(await open(debit)).toEqual({ kind: 'created', debit })
   calls.on(GetCommand).resolves(claimOf(other))
   const { reference } = other.facts
-  expect(await open(debit)).toEqual({ kind: 'existing', reference, sameRequest: true })
+  expect(await open(debit)).toEqual({ kind: 'existing', reference, request: sha256('text') })
   calls.on(GetCommand).resolves({})
   await expect(open(debit)).rejects.toThrow('socket hang up')
 })

@@ -1,5 +1,6 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import { defined } from '../../domain/complete.ts'
 import { aboveDailyLimit } from '../../domain/debits/charge.ts'
 import type { Debit } from '../../domain/debits/debit.ts'
 import type { Reference } from '../../domain/ids.ts'
@@ -17,8 +18,22 @@ import { toDebitItem } from './debit-item.ts'
 /** A day total expires long after the timeouts and audits of its day. */
 const DAY_TOTAL_SECONDS = 400 * DAY_SECONDS
 
-/** The debit that a provider's reference names, and whether it was created by an equal request. */
-type ClaimedDebit = { reference: Reference; sameRequest: boolean }
+/** The debit that a provider's reference names, and the hash of its request until an erasure. */
+export type ClaimedDebit = { reference: Reference; request?: string }
+
+/**
+ * Hashes a request with the random id that only its debit has: the claim never expires, and a trial of all
+ * numbers must not find a customer in it once the debit has.
+ */
+const requestHash = ({ history }: Debit, fingerprint: string): string =>
+  sha256(`${history[0]?.requestId} ${fingerprint}`)
+
+/** Reports whether an equal request created the debit. Earlier versions hashed it alone. */
+export const isSameRequest = (
+  debit: Debit,
+  { request }: ClaimedDebit,
+  fingerprint: string,
+): boolean => request === requestHash(debit, fingerprint) || request === sha256(fingerprint)
 
 type CreateResult =
   | { kind: 'created'; debit: Debit }
@@ -75,7 +90,7 @@ const creationWrites = (newDebit: NewDebit): db.Write[] => {
       {
         ...keys.partnerReference(facts.provider, facts.partnerReference),
         reference: facts.reference,
-        request: sha256(newDebit.fingerprint),
+        request: requestHash(newDebit.debit, newDebit.fingerprint),
       },
       db.isNew,
     ),
@@ -136,18 +151,15 @@ const resultOfClaim = ({ debit }: NewDebit, claim: ClaimedDebit): CreateResult =
     ? { kind: 'created', debit }
     : { kind: 'existing', ...claim }
 
-const findClaim = ({ debit: { facts }, fingerprint }: NewDebit) =>
-  findByPartnerReference(facts.provider, facts.partnerReference, fingerprint)
+const findClaim = ({ debit: { facts } }: NewDebit) =>
+  findByPartnerReference(facts.provider, facts.partnerReference)
 
 export const findByPartnerReference = async (
   provider: ProviderId,
   partnerReference: string,
-  fingerprint: string,
 ): Promise<ClaimedDebit | undefined> => {
-  const claim = await db.read<{ reference: Reference; request: string }>(
-    keys.partnerReference(provider, partnerReference),
-  )
-  return claim && { reference: claim.reference, sameRequest: claim.request === sha256(fingerprint) }
+  const claim = await db.read<ClaimedDebit>(keys.partnerReference(provider, partnerReference))
+  return claim && { reference: claim.reference, ...defined({ request: claim.request }) }
 }
 
 /** Returns the counted pesewas of a provider and UTC day; undefined without a counter. */
