@@ -22,9 +22,9 @@ import { type BatchTimes, listBatchTimes } from '../store/settlement/batches.ts'
 import { linesOf, listAdjustments } from '../store/settlement/lines.ts'
 import type { Span } from '../store/table.ts'
 import { type CheckResult, checkResult } from './findings.ts'
-import { adjustedAt, lineShare, unsettledAt } from './ledger-state.ts'
+import { adjustedAt, type Counted, lineShare, unsettledAt } from './ledger-state.ts'
 import type { PartScope, Task } from './part.ts'
-import { isRecent } from './records.ts'
+import { isRecent, SKEW_MS } from './records.ts'
 import { whole } from './sums.ts'
 
 /**
@@ -83,8 +83,8 @@ const carriedSpan = ({ carriedFrom, window }: PartScope): Span => ({
 })
 
 /**
- * Reads the unsettled debits and the lines of open batches in one task: a debit that is settled in
- * between counts once. The lines of sealed batches do not change; each batch is a task.
+ * Reads the unsettled debits and the lines of batches that were open then in one task: a debit that is
+ * settled in between counts once. The lines of sealed batches do not change; each batch is a task.
  */
 export const deriveProvider = (_: unknown, scope: PartScope): Promise<Task[]> =>
   derive(scope, async () => {
@@ -96,21 +96,21 @@ export const deriveProvider = (_: unknown, scope: PartScope): Promise<Task[]> =>
       posted.add(entry.source.id as Reference)
       postEntry(entry, scope)
     }
-    const counted = new Set<Reference>()
+    const counted: Counted = new Map()
     amounts.owed += await unsettledAt(provider, window.before, counted)
     ledger.read = { from, until: now().getTime() }
+    const wasOpen = ({ sealedAt }: BatchTimes) => (sealedAt?.getTime() ?? from) >= from - SKEW_MS
+    const isLater = ({ sealedAt }: BatchTimes) => sealedAt === null || sealedAt >= window.before
     const times = await listBatchTimes(provider)
-    const [sealed, open] = [true, false].map((isSealed) =>
-      times.filter(({ sealedAt }) => (sealedAt !== null) === isSealed),
-    ) as [BatchTimes[], BatchTimes[]]
-    for (const { id } of open) await readLines(id, { posted, counted, isLater: true }, scope)
+    for (const batch of times.filter(wasOpen)) {
+      await readLines(batch.id, { posted, counted, isLater: isLater(batch) }, scope)
+    }
     await deriveBatches(scope)
-    return sealed.flatMap((batch) => {
-      const isLater = batch.sealedAt !== null && batch.sealedAt >= window.before
-      return isLater || mayHaveLines(batch, span)
-        ? [{ type: 'entries', batch: batch.id, isLater } as const]
-        : []
-    })
+    return times.flatMap((batch) =>
+      !wasOpen(batch) && (isLater(batch) || mayHaveLines(batch, span))
+        ? [{ type: 'entries', batch: batch.id, isLater: isLater(batch) } as const]
+        : [],
+    )
   })
 
 /** Reads the lines of a sealed batch. */
@@ -119,12 +119,11 @@ export const deriveLines = (
   scope: PartScope,
 ): Promise<Task[]> =>
   derive(scope, async () => {
-    const none = new Set<Reference>()
-    await readLines(batch, { posted: none, counted: none, isLater }, scope)
+    await readLines(batch, { posted: new Set(), counted: new Map(), isLater }, scope)
     return []
   })
 
-type Read = { posted: ReadonlySet<Reference>; counted: ReadonlySet<Reference>; isLater: boolean }
+type Read = { posted: ReadonlySet<Reference>; counted: Readonly<Counted>; isLater: boolean }
 
 const readLines = async (
   batch: BatchId,
@@ -137,9 +136,9 @@ const readLines = async (
   for await (const line of linesOf(batch)) {
     const entry = posted.has(line.reference) ? undefined : lineEntry(line, provider, span)
     if (entry) postEntry(entry, scope)
-    if (!isLater) continue
+    if (!isLater || counted.get(line.reference) === line.type) continue
     if (line.type === 'adjustment') adjustments.push(line)
-    else if (!counted.has(line.reference)) amounts.owed += lineShare(line, window.before)
+    else amounts.owed += lineShare(line, window.before)
   }
   amounts.owed += await adjustedAt(adjustments, window.before)
 }

@@ -111,17 +111,20 @@ export const stateOfBatches = async (provider: ProviderId, end: Date) => {
 
 const headersOf = (times: readonly BatchTimes[]) => findBatches(times.map(({ id }) => id))
 
+/** The debits whose missing line or adjustment is counted. */
+export type Counted = Map<Reference, Line['type']>
+
 /**
  * Sums completed debits without a line, less reversed ones without an adjustment.
  * @param counted receives the debits that it counts, so that a line written in between is not counted
  */
-export const unsettledAt = async (provider: ProviderId, end: Date, counted: Set<Reference>) => {
+export const unsettledAt = async (provider: ProviderId, end: Date, counted: Counted) => {
   const before = new Date(end.getTime() + SKEW_MS)
   let owed = 0n
   for await (const debits of unsettledDebits(provider, { from: BEGINNING, before })) {
     for (const debit of debits) {
       const share = unsettledShare(debit, end)
-      if (share > 0n) counted.add(debit.facts.reference)
+      if (share !== 0n) counted.set(debit.facts.reference, share > 0n ? 'debit' : 'adjustment')
       owed += share
     }
   }

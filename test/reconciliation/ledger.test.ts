@@ -16,13 +16,14 @@ import type { Day } from '../../shared/domain/time.ts'
 import { openDay } from '../../shared/ledger/day.ts'
 import { performPart } from '../../shared/reconciliation/perform.ts'
 import { resultOf, startRun } from '../../shared/reconciliation/runs.ts'
+import { buildBatch } from '../../shared/settlement/build.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { findRefund, refundCreation, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findClosing, putClosing } from '../../shared/store/settlement/ledger-days.ts'
-import { findPart, findRun } from '../../shared/store/settlement/reconciliations.ts'
+import { findPart, findRun, partsOf } from '../../shared/store/settlement/reconciliations.ts'
 import { keyOf, readCollection, remove } from '../../shared/store/table.ts'
 import { transact } from '../../shared/store/transactions.ts'
 import { entryView } from '../../shared/views/operator/ledger.ts'
@@ -309,6 +310,53 @@ test('a run with a part of an earlier version leaves the ledger to the next nigh
   await overwrite(keys.reconciliationPart(id, provider), { findings })
   expect((await resultOf(run)).differences).toBe(0)
 })
+
+/** Builds the batch of the night of a reconciliation before one of the queries that its ledger task makes. */
+const reconcileDuringBuild = async (provider: ProviderId, day: number, query: number) => {
+  const [id, runtime] = [`${dayAt(day)}#during`, runtimeAt('02:00:00', day + 1)]
+  await startRun(id, dayAt(day), runtime)
+  let queries = 0
+  const build = async (name: string, next: () => Promise<unknown>) => {
+    queries += name === 'Query' ? 1 : 0
+    if (name === 'Query' && queries === query) {
+      await buildBatch({ provider, date: dayAt(day + 1) }, runtime)
+    }
+    return next()
+  }
+  for (;;) {
+    const run = await findRun(id)
+    if (run?.openParts === 0) return resultOf(run)
+    for await (const part of partsOf(id)) {
+      if (!run || part.findings) continue
+      const isLedger = JSON.parse(part.tasks)[0]?.type === 'ledger'
+      const stop = isLedger ? aroundTableCalls(build) : () => undefined
+      await performPart(run, part, runtime, { timeIsUp: () => true })
+      stop()
+    }
+  }
+}
+
+/** Eight lists of unsettled debits are read for their entries, and again for the debt. */
+const QUERIES = { 'their entries': 9, 'the debt for them': 17 }
+
+test.each(
+  Object.entries(QUERIES).flatMap(([read, query]) =>
+    [1, 2].map((day) => [day === 1 ? 'the day' : 'an earlier day', read, query, day] as const),
+  ),
+)(
+  'a batch with debits of %s that is sealed after %s were read counts once',
+  async (_when, _read, query, day) => {
+    const provider = await newProvider()
+    const [reversed] = await completedDebits(provider, [100_00], at('12:00:00'))
+    await builtBatch(provider)
+    await completedDebits(provider, [50_00], at('12:00:00', 1))
+    await reverse(reversed?.facts.reference as Reference, at('09:00:00', 1))
+    const { invariants } = await reconcileDuringBuild(provider, day, query)
+    expect(invariants.find(({ number }) => number === 40)?.examples).toEqual([])
+    const { closing } = await readLedger(day)
+    expect((await findClosing(dayAt(day)))?.balances).toEqual(closing)
+  },
+)
 
 test('the balances are stored only for days without a difference', async () => {
   const { batch } = await settleDay()
