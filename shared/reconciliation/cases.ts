@@ -6,6 +6,7 @@ import {
   refundIn,
 } from '../domain/debits/exception.ts'
 import type { Refund, RefundStatus } from '../domain/debits/refund.ts'
+import { isHeldBy } from '../domain/operator/restore.ts'
 import { exceptionPages } from '../store/debits/exceptions.ts'
 import { findRefunds, refundPages } from '../store/debits/refunds.ts'
 import { type CheckResult, checkResult, combine, notApplicable } from './findings.ts'
@@ -245,7 +246,7 @@ const refundMatches = (refund: Refund, debit: Debit | undefined, window: Window)
     ...(debit && repeatsDebit(refund, debit)),
     ...contradictsStatus(refund),
     [`has a refund that is ${status} since ${since.toISOString()}`]:
-      IS_OPEN[status] && isTooOld(since, window),
+      IS_OPEN[status] && !isHeldBy(window.restore, refund.provider) && isTooOld(since, window),
     [`has a refund that is ${status}, against its reversal`]:
       debit !== undefined && (status === 'waived') !== isReversedWithoutRefund(debit),
   })

@@ -1,6 +1,6 @@
 import { fingerprint, requestOf } from '../domain/debits/charge.ts'
 import { type Debit, type Entry, isWhole } from '../domain/debits/debit.ts'
-import { isHeldBy } from '../domain/operator/restore.ts'
+import { isHeldBy, mayHaveHeld } from '../domain/operator/restore.ts'
 import { dayOf } from '../domain/time.ts'
 import { isSameRequest } from '../store/debits/charges.ts'
 import { type CheckResult, checkResult, combine, notApplicable } from './findings.ts'
@@ -45,18 +45,23 @@ const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1
 /** An open debit is correct before its timeout, or while a restore holds it. */
 export const endsInTime = ({ debit }: DebitRecord, { now, clocks, restore }: Window) => {
   const times = timesOf(debit)
+  const [begun = 0] = times
   const end = debit.history.findIndex(({ type }) => IS_OUTCOME[type])
-  if (wasHeld(debit, end) || (end < 0 && isHeldBy(restore, debit.facts.provider)))
-    return notApplicable
-  const duration = (times[end] ?? now.getTime()) - (times[0] ?? 0)
+  const endedAt = times[end]
+  const isHeld =
+    endedAt === undefined
+      ? isHeldBy(restore, debit.facts.provider)
+      : mayHaveHeld(restore, begun, endedAt) || spansRestore(debit, end)
+  if (isHeld) return notApplicable
+  const duration = (endedAt ?? now.getTime()) - begun
   const isLate = duration > clocks.processingSeconds * 1000 + LATE_MS
   return checkResult({
     [end < 0 ? `has no outcome after ${seconds(duration)}` : `took ${seconds(duration)}`]: isLate,
   })
 }
 
-/** Reports whether a restore happened between the charge and the outcome. */
-const wasHeld = ({ history }: Debit, end: number): boolean =>
+/** Reports whether a restore, such as an earlier one, happened between the charge and the outcome. */
+const spansRestore = ({ history }: Debit, end: number): boolean =>
   (history[end]?.generation ?? 1) > (history[0]?.generation ?? 1)
 
 const pairsOf = ({ history }: Debit) =>

@@ -15,7 +15,7 @@ import { transact } from '../../shared/store/transactions.ts'
 import { type FakeBank, fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
 import { pendingDebit, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
-import { storeDebit } from '../support/settings.ts'
+import { storeDebit, storeRestore } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 import {
@@ -104,6 +104,37 @@ test.each(inProgress)('a run finds no difference for %s', async (_, plant, last,
   await plant()
   expect(await differencesOn(TODAY, last)).toEqual([])
   expect(await differencesOn(TODAY, first)).toMatchObject([{ number }])
+})
+
+test.each([
+  ['held it when it was charged', '11:50:00', '12:39:00', [], []],
+  ['held it when it was charged, and still holds others', '11:50:00', null, [other], []],
+  ['was released before its charge', '11:50:00', '11:59:59', [], [4]],
+  ['began after its outcome', '12:40:01', null, [], [4]],
+])(
+  'a debit that ended after forty minutes is a difference unless a restore held it: the restore %s',
+  async (_, begun, released, providers, numbers) => {
+    await putProviders()
+    await transitioned(await charged({ provider: other }), 'failed', at(TODAY, '12:40:00'))
+    const releasedAt = released ? at(TODAY, released) : null
+    await storeRestore(2, { begunAt: at(TODAY, begun), releasedAt, released: providers })
+    expect((await differencesOn(TODAY)).map(({ number }) => number)).toEqual(numbers)
+  },
+)
+
+test('a refund in progress for two days is a difference unless a restore holds it', async () => {
+  const { reversed } = await exampleDay()
+  const since = at(TODAY, '09:00:00').toISOString()
+  const index = { byStatus: keys.refunds('due'), byTime: since }
+  const begun = { status: 'processing', processedAt: since, completedAt: null, bankReference: null }
+  await overwrite(keys.refund(reversed.facts.reference), { ...begun, ...index })
+  const now = at(DAY_AFTER, '12:00:00')
+  const late = `has a refund that is processing since ${since}`
+  const find = async () => JSON.stringify(await differencesOn(TODAY, now))
+  await storeRestore(2, { begunAt: at(TODAY, '20:00:00') })
+  expect(await find()).not.toContain(late)
+  await storeRestore(2, { releasedAt: at(DAY_AFTER, '11:00:00') })
+  expect(await find()).toContain(late)
 })
 
 test('an event before its attempt or before its subscription causes no difference', async () => {

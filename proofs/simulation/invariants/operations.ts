@@ -29,21 +29,19 @@ const correctSince = ({ isHealthy, startedAt, healedAt }: RunSetup): number =>
 
 /** Returns the differences that a correct world does not have. */
 const differencesIn = (findings: unknown, index: ObservationIndex) => {
-  const { setup, operatorCalls, refunds, timeline } = index
+  const { setup, refunds, timeline } = index
   const { isHealthy, skew, healedAt, endedAt } = setup
   const isDisconnected = (reference: string): boolean => {
     const bank = refunds.get(reference)?.item.bank ?? ''
     return timeline.during('connectorUrl', bank, healedAt, endedAt).includes(undefined)
   }
-  // A restore holds timeouts until the release.
-  const isPrompt = isHealthy && !restoreOf(operatorCalls)
   return (Array.isArray(findings) ? (findings as Finding[]) : [])
     .flatMap(({ number, examples }) => examples.map((example) => ({ number, ...example })))
     .filter(
       ({ subject, difference }) =>
         !(UNDERWAY.test(difference) && isDisconnected(subject)) &&
         !USUAL.some((pattern) => pattern.test(difference)) &&
-        (isPrompt || !AFTER_FAULTS.test(difference)) &&
+        (isHealthy || !AFTER_FAULTS.test(difference)) &&
         (2 * skew < MINUTE_MS || !FAR_CLOCKS.test(difference)),
     )
 }

@@ -25,3 +25,9 @@ export type Restore = {
 /** Reports whether a restore holds timeouts, payouts and refunds of a provider. */
 export const isHeldBy = (restore: Restore | undefined, provider: ProviderId): boolean =>
   restore !== undefined && restore.releasedAt === null && !restore.released.includes(provider)
+
+/** Reports whether the restore may have held a provider within a time: the record has no time of a single release. */
+export const mayHaveHeld = (restore: Restore | undefined, from: number, until: number): boolean =>
+  restore !== undefined &&
+  restore.begunAt.getTime() <= until &&
+  (restore.releasedAt?.getTime() ?? until) >= from
