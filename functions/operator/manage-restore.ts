@@ -90,6 +90,7 @@ const tooMany = (): Refusal =>
 
 const release = async (provider: ProviderId | undefined, author: Author, runtime: Runtime) => {
   if (provider && !(await findProvider(provider))) return noSuch('provider')
+  const all = await listProviders()
   return change(
     author,
     (previous) => {
@@ -97,9 +98,10 @@ const release = async (provider: ProviderId | undefined, author: Author, runtime
       const isHeld = provider ? isHeldBy(previous, provider) : previous.releasedAt === null
       if (!isHeld) return previous
       if (provider && previous.released.length >= RELEASED_MAX) return tooMany()
-      return provider
-        ? { ...previous, released: [...previous.released, provider] }
-        : { ...previous, releasedAt: author.at }
+      const released = provider ? [...previous.released, provider] : previous.released
+      // A restore that holds nobody must not hold a provider that is created later.
+      const isEnded = !provider || all.every((one) => released.includes(one))
+      return { ...previous, released, releasedAt: isEnded ? author.at : null }
     },
     provider,
     runtime,

@@ -18,7 +18,7 @@ export type Restore = {
   by: string
   /** The providers that an operator has released one by one. */
   released: readonly ProviderId[]
-  /** When all providers were released. */
+  /** When the last provider was released, or all together. */
   releasedAt: Date | null
 }
 

@@ -2,6 +2,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { manageRestore } from '../../../functions/operator/manage-restore.ts'
 import type { Reference } from '../../../shared/domain/ids.ts'
+import { isHeldBy } from '../../../shared/domain/operator/restore.ts'
 import type { Batch } from '../../../shared/domain/settlement/batch.ts'
 import type { Day } from '../../../shared/domain/time.ts'
 import type { FeedEntry } from '../../../shared/domain/webhooks/feed.ts'
@@ -42,6 +43,21 @@ test('a restore lists at most five hundred released providers, and then releases
   expect(await findRestore()).toMatchObject({ released: ids, releasedAt: null })
   await release({})
   expect(await findRestore()).toMatchObject({ released: ids, releasedAt: NOON })
+})
+
+test('the release of the last held provider ends a restore, which holds no later provider', async () => {
+  const manage = manageRestore(still())
+  const release = (id: string) =>
+    manage({ verb: 'release', options: { provider: id }, actor: 'local:ama' })
+  const other = { ...demoProvider, id: providerId('other') }
+  for (const one of [demoProvider, other]) await storeProvider(one)
+  await storeRestore(2)
+  expect(await release(other.id)).toMatchObject({
+    result: { held: [demoProvider.id], released_at: null },
+  })
+  const all = { held: [], released: [other.id, demoProvider.id], released_at: NOON.toISOString() }
+  expect(await release(demoProvider.id)).toMatchObject({ result: all })
+  expect(isHeldBy(await findRestore(), providerId('later'))).toBe(false)
 })
 
 test('the feed continues in pages of the new generation, so that a lost cursor skips no event', async () => {
