@@ -1,7 +1,6 @@
-import * as v from 'valibot'
-import { BankReference } from '../domain/debits/bank-update.ts'
 import type { Debit } from '../domain/debits/debit.ts'
 import {
+  bankReferenceIn,
   blocksRefund,
   contradicted,
   exceptionKinds,
@@ -14,13 +13,13 @@ import {
   newRefund,
   type Refund,
   refundStatuses,
+  reportedAfter,
   retryRefund,
   type ShownRefund,
   shownRefund,
 } from '../domain/debits/refund.ts'
 import { isRequest } from '../domain/debits/reversal-request.ts'
 import type { Reference } from '../domain/ids.ts'
-import { parseJson } from '../domain/json.ts'
 import { invalid, Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import { groupsOf } from '../store/concurrent.ts'
@@ -36,12 +35,6 @@ import { type Author, noSuch } from './handler.ts'
 import { reverseDebit } from './transitions.ts'
 
 /** Refunds and resolves the exceptions of one debit (docs/api.md#exceptions). */
-
-/** Parses the bank's reference in a report; the debit may have none. */
-const referenceIn = (report: string | null): string | undefined => {
-  const parsed = v.safeParse(v.object({ bank_reference: BankReference }), parseJson(report ?? ''))
-  return parsed.success ? parsed.output.bank_reference : undefined
-}
 
 export type RefundRequest = {
   reference: Reference
@@ -65,7 +58,7 @@ const refundAfter = (
   const opening = exceptions.find(opensRefund)
   if (current || !opening) return current
   const { kind: origin, report } = opening
-  const debitBankReference = referenceIn(report)
+  const debitBankReference = bankReferenceIn(report)
   return newRefund(debit, {
     origin,
     reason: reason ?? exceptionKinds[origin].meaning,
@@ -78,6 +71,11 @@ const alreadyNoted = () =>
   new Refusal(1409, {
     details:
       'a note says that the customer has the money of a late completion: if not, --despite-note true refunds it',
+  })
+
+const refundedBefore = (uuid: string, other: string) =>
+  new Refusal(1409, {
+    details: `its refund ${uuid} is completed: if ${other} is another debit, the bank returns it; resolve the exception with a note`,
   })
 
 /** A transaction has at most 4 MB of items, and a bank's report 64 KB. Others need room for three. */
@@ -133,6 +131,8 @@ export const planRefund = async (
   const open = exceptions.filter(
     ({ kind, resolvedAt }) => !resolvedAt && (rowOf(kind)?.refund ?? 'none') !== 'none',
   )
+  const [other] = current && !isOpened ? reportedAfter(current, open) : []
+  if (current && other) return refundedBefore(current.uuid, other)
   const noted = current ? [] : exceptions.filter((one) => one.resolvedAt && opensRefund(one))
   if (noted.length > 0 && !request['despite-note']) return alreadyNoted()
   const reasons = [...open, ...noted]

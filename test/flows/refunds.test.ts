@@ -268,9 +268,13 @@ test('a late completion that two operators refund concurrently is refunded once'
   expect(exceptions.map(({ resolved_at }) => resolved_at !== null)).toEqual([true, true])
   const read = await provider.get(statusPath(reference))
   expect(read.body.data).toMatchObject({ status: 'failed', refund: { status: 'completed' } })
-  // Another report after the refund is resolved by the same refund.
+  // Another reference may be that of another debit, which an approval must not close unpaid.
   await report(debit, { ...late, bank_reference: 'LATE-79' })
-  expect((await refund(debit)).uuid).toBe(uuid)
+  expect(await service.refusal('exception', 'refund', { reference })).toBe(
+    `its refund ${uuid} is completed: if LATE-79 is another debit, the bank returns it; resolve the exception with a note`,
+  )
+  const open = (await service.exceptions(reference)).filter((one) => !one.resolved_at)
+  expect(open).toMatchObject([{ report: expect.stringContaining('LATE-79') }])
   expect(madeOf({ uuid })).toHaveLength(1)
   const sent = posts(debit).map(({ body }) => [body.uuid, body.bank_reference])
   expect(sent).toEqual([[uuid, 'LATE-78']])

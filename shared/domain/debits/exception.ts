@@ -7,7 +7,7 @@ import type { Pesewas } from '../money.ts'
 import type { ProviderId } from '../providers/provider.ts'
 import { type Details, type ErrorCode, Refusal } from '../refusal.ts'
 import type { Day } from '../time.ts'
-import type { BankCallback, BankUpdate } from './bank-update.ts'
+import { type BankCallback, BankReference, type BankUpdate } from './bank-update.ts'
 import { lifecycle, type Status } from './lifecycle.ts'
 
 type ExceptionRow = {
@@ -154,6 +154,12 @@ const Outcome = v.object(
 export const outcomeIn = (report: string): string | null => {
   const { success, output } = v.safeParse(Outcome, parseJson(report))
   return success ? JSON.stringify(output) : null
+}
+
+/** Returns the bank's reference in a report; the debit may have none. */
+export const bankReferenceIn = (report: string | null): string | undefined => {
+  const parsed = v.safeParse(v.object({ bank_reference: BankReference }), parseJson(report ?? ''))
+  return parsed.success ? parsed.output.bank_reference : undefined
 }
 
 /** Reports whether a bank sent the same outcome again, or else the same text. */

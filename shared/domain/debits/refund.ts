@@ -5,7 +5,13 @@ import { namesOf } from '../names.ts'
 import type { ProviderId } from '../providers/provider.ts'
 import { laterOf } from '../time.ts'
 import { type Debit, stateAt } from './debit.ts'
-import { exceptionKinds, type RefundedKind } from './exception.ts'
+import {
+  bankReferenceIn,
+  exceptionKinds,
+  opensRefund,
+  type RefundedKind,
+  type ReportException,
+} from './exception.ts'
 import { lifecycle, type Status } from './lifecycle.ts'
 
 /** Refunds: a bank returns a debited amount to its customer (docs/api.md#refunds). */
@@ -142,6 +148,17 @@ export const reversalRefund = (debit: Debit): Refund => {
   const refund = newRefund(debit, { origin: 'reversal', reason, at })
   return waiver === null ? refund : { ...refund, status: 'waived', completedAt: at }
 }
+
+/** Returns other references of the bank in reports that came after a refund which it has made. */
+export const reportedAfter = (
+  { status, createdAt, debitBankReference }: Refund,
+  open: readonly ReportException[],
+): string[] =>
+  open.flatMap((one) => {
+    const isAfter = status === 'completed' && opensRefund(one) && one.at > createdAt
+    const reference = isAfter ? bankReferenceIn(one.report) : undefined
+    return reference && reference !== debitBankReference ? [reference] : []
+  })
 
 export type ShownRefund = Refund & { status: ShownRefundStatus }
 
