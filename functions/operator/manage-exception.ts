@@ -137,9 +137,10 @@ const refundOne = async (
 
 /** Rejects a kind that no refund belongs to, before an operator has to approve it. */
 const checkRefund = async (
-  { reference, file: _, kind, bank, ...request }: RefundOptions,
+  { reference, file: _, bank, ...request }: RefundOptions,
   author: Author,
 ) => {
+  const { kind } = request
   if (kind && rowOf(kind)?.refund === 'none') return invalid({ kind: ['allows no refund'] })
   if (!reference) return callObject({ bank })
   const plan = await planRefund({ reference, ...request }, author)
@@ -180,8 +181,8 @@ export const manageException = operatorHandler(noun, {
   },
   refund: {
     run: async (options, author, runtime) => {
-      const { reference, kind: _, reason, 'despite-note': despite } = options
-      const request = { reason, 'despite-note': despite }
+      const { reference, kind, reason, 'despite-note': despite } = options
+      const request = { kind, reason, 'despite-note': despite }
       if (!reference) {
         const perform: PerformOne = (reference, author, once) =>
           refundOne({ reference, ...request }, author, runtime, once)

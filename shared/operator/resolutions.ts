@@ -1,5 +1,6 @@
 import type { Debit } from '../domain/debits/debit.ts'
 import {
+  alreadyNoted,
   bankReferenceIn,
   blocksRefund,
   contradicted,
@@ -7,6 +8,7 @@ import {
   isOfFailedRefund,
   opensRefund,
   type ReportException,
+  refundedBefore,
   rowOf,
 } from '../domain/debits/exception.ts'
 import {
@@ -38,6 +40,8 @@ import { reverseDebit } from './transitions.ts'
 
 export type RefundRequest = {
   reference: Reference
+  /** Only exceptions of this kind. */
+  kind?: string | undefined
   reason?: string | undefined
   /** Refunds a late completion that a note resolved. */
   'despite-note'?: 'true' | undefined
@@ -66,17 +70,6 @@ const refundAfter = (
     debitBankReference,
   })
 }
-
-const alreadyNoted = () =>
-  new Refusal(1409, {
-    details:
-      'a note says that the customer has the money of a late completion: if not, --despite-note true refunds it',
-  })
-
-const refundedBefore = (uuid: string, other: string) =>
-  new Refusal(1409, {
-    details: `its refund ${uuid} is completed: if ${other} is another debit, the bank returns it; resolve the exception with a note`,
-  })
 
 /** A transaction has at most 4 MB of items, and a bank's report 64 KB. Others need room for three. */
 const RESOLVED_MAX = 50
@@ -121,7 +114,7 @@ export const planRefund = async (
   request: RefundRequest,
   { at, isOpened }: Pick<Author, 'at'> & { isOpened?: boolean },
 ) => {
-  const { reference, reason } = request
+  const { reference, reason, kind: only } = request
   const [debit, current, exceptions] = await Promise.all([
     findDebit(reference),
     findRefund(reference),
@@ -129,7 +122,8 @@ export const planRefund = async (
   ])
   if (exceptions.some(blocksRefund)) return contradicted()
   const open = exceptions.filter(
-    ({ kind, resolvedAt }) => !resolvedAt && (rowOf(kind)?.refund ?? 'none') !== 'none',
+    ({ kind, resolvedAt }) =>
+      !resolvedAt && kind === (only ?? kind) && (rowOf(kind)?.refund ?? 'none') !== 'none',
   )
   const [other] = current && !isOpened ? reportedAfter(current, open) : []
   if (current && other) return refundedBefore(current.uuid, other)
@@ -138,7 +132,8 @@ export const planRefund = async (
   const reasons = [...open, ...noted]
   const requested = open.find(isRequest)
   if (requested) return { requested }
-  const isLost = current?.status === 'failed' && (await isExceptionLost(current, exceptions))
+  const mayBeLost = current?.status === 'failed' && (only ?? 'refund') === 'refund'
+  const isLost = mayBeLost && (await isExceptionLost(current, exceptions))
   const next = shownRefund(
     debit && (reasons.length > 0 || isLost || isOpened)
       ? refundAfter(debit, current, reasons, { reason, at, isLost })

@@ -8,6 +8,7 @@ import { type Runtime, real } from '../../shared/runtime.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { decideApproval } from '../../shared/store/operator/approvals.ts'
 import { put } from '../../shared/store/table.ts'
+import { eventually } from '../support/eventually.ts'
 import { SILENT } from '../support/requests.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
@@ -108,6 +109,26 @@ describe('a refund of many debits', () => {
     }
     const filtered = { ...file, kind: 'late_completion' }
     expect(await refusal('exception', 'refund', filtered, ama)).toContain('--kind: belongs to')
+  })
+
+  test('a selection of late completions retries no refund that failed since', async () => {
+    const phone = '+233247770000'
+    // The sandbox bank rejects refunds to accounts that end with 0000.
+    const account = { phone, bank: 'GCB', name: 'Adwoa Poku', 'account-number': '1041000000' }
+    await grant((await call('customer', 'link', account, ama)).approval.id)
+    const { reference, uuid } = await service.chargeUntil('processing', { phone_number: phone })
+    const report = { status: 'completed', bank_reference: `B-${uuid}` }
+    await service.report(uuid, { ...report, status: 'failed', error_message: 'No' })
+    await service.report(uuid, report)
+    const days = { from: today(), to: today() }
+    const selection = { kind: 'late_completion', bank: 'GCB', ...days }
+    const { approval } = await call('exception', 'refund', selection, ama)
+    await grant((await call('exception', 'refund', { reference }, ama)).approval.id)
+    await eventually(async () => expect(await openOf([reference])).toBe(1))
+    const refunds = await refundsOf([reference])
+    const { refused } = await grant(approval.id)
+    expect(refused).toEqual([{ reference, reason: expect.stringContaining('no open exception') }])
+    expect(await refundsOf([reference])).toEqual(refunds)
   })
 
   testInProcess('a repeated call that needs no approval has nothing to do', async () => {

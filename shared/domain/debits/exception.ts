@@ -191,6 +191,17 @@ export const contradicted = () =>
       'the bank reported a failure of this completed debit: resolve the exception, or reverse with --refund none',
   })
 
+export const alreadyNoted = () =>
+  new Refusal(1409, {
+    details:
+      'a note says that the customer has the money of a late completion: if not, --despite-note true refunds it',
+  })
+
+export const refundedBefore = (uuid: string, other: string) =>
+  new Refusal(1409, {
+    details: `its refund ${uuid} is completed: if ${other} is another debit, the bank returns it; resolve the exception with a note`,
+  })
+
 /** Returns the refund that resolved an exception, named by its note. */
 export const refundIn = ({ note = '' }: Pick<ReportException, 'note'>): string | undefined =>
   /^refund ([0-9a-f-]{36})$/.exec(note)?.[1]
