@@ -42,10 +42,13 @@ const checkRemittance = async ({ bank, date }: Remittance, { at }: Author) => {
     : undefined
 }
 
-const otherFunding = ({ bank, reference, amount, date }: Funding): Refusal =>
-  new Refusal(1409, {
-    details: `${bank} ${reference} is recorded with ${formatAmount(amount)} on ${date}`,
+const otherFunding = (recorded: Funding): Refusal => {
+  const { bank, reference, date } = recorded
+  const amount = formatAmount(fundingAmount(recorded))
+  return new Refusal(1409, {
+    details: `${bank} ${reference} is recorded with ${amount} on ${date}`,
   })
+}
 
 type CorrectOptions = v.InferOutput<typeof funding.verbs.correct.options>
 

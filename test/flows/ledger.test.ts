@@ -140,9 +140,11 @@ test('a correction replaces the amount of a remittance by an entry of today, and
   expect(corrected).toMatchObject({ amount: '4.00', corrections: [first, { from: '25.00' }] })
   expect((await findFunds()) - before).toBe(-6_00)
   expect(await service.call('funding', 'list')).toContainEqual(corrected)
-  // The original values are still a repetition.
-  const original = fund('R-BEFORE', { date: earlier, amount: '10.00' })
-  expect(await service.call('funding', 'record', original)).toEqual(corrected)
+  // The original values are still a repetition, and so are the present ones.
+  const of = (amount: string) => fund('R-BEFORE', { date: earlier, amount })
+  for (const amount of ['10.00', '4.00'])
+    expect(await service.call('funding', 'record', of(amount))).toEqual(corrected)
+  expect(await refusal(of('25.00'))).toBe(`GCB R-BEFORE is recorded with 4.00 on ${earlier}`)
   expect(await openingOf()).toBe(cash)
   const amounts = entriesOf(await ledger(today), 'funding_correction').map(
     ({ lines }: Shown) => `${lines[0].account} ${lines[0].debit}`,

@@ -29,7 +29,8 @@ export type Correction = {
 export const fundingAmount = ({ amount, corrections = [] }: Funding): Pesewas =>
   corrections.at(-1)?.amount ?? amount
 
+/** Reports whether a remittance has these values, at first or after its corrections. */
 export const isSameFunding = (
-  one: Pick<Funding, 'amount' | 'date'>,
-  other: Pick<Funding, 'amount' | 'date'>,
-): boolean => one.amount === other.amount && one.date === other.date
+  recorded: Funding,
+  { amount, date }: Pick<Funding, 'amount' | 'date'>,
+): boolean => recorded.date === date && [recorded.amount, fundingAmount(recorded)].includes(amount)
