@@ -1,5 +1,6 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { type MovementKind, movementKinds } from '../domain/banks/statement-row.ts'
+import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
 import { formatAmount } from '../domain/money.ts'
 import type { BankDay, DayClosing, OpenMatter } from '../domain/operator/day-closing.ts'
 import { agesOf, type RecentChanges } from '../domain/settlement/ages.ts'
@@ -13,10 +14,13 @@ import {
   post,
   trialBalance,
 } from '../domain/settlement/ledger-entry.ts'
-import { type Day, dayAfter, startOf } from '../domain/time.ts'
+import { type Day, dayAfter, END_OF_TIME, startOf } from '../domain/time.ts'
 import { changesUntil } from '../ledger/ages.ts'
 import { openDay, spanOf } from '../ledger/day.ts'
+import { completionOf } from '../ledger/entries.ts'
 import { type ComparedStatement, listStatements } from '../store/banks/statements.ts'
+import { findDebits } from '../store/debits/debits.ts'
+import { refundPages } from '../store/debits/refunds.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { findBatches, listBatchTimes } from '../store/settlement/batches.ts'
 import { newMatter, openBatches, openExceptions } from './open-matters.ts'
@@ -82,8 +86,39 @@ const GROUPS = {
   differs: 'rows that differ',
 }
 
-/** `isEarly`: compared before the end of the day, which has passed. */
-type DayStatement = ComparedStatement & { isEarly: boolean }
+/** `early`: the event since the comparison that makes it worth nothing. */
+type DayStatement = ComparedStatement & { early?: string | undefined }
+
+/** Adds the end of the day, or the reversal of one of its debits for which the bank moved nothing. */
+const withEvents = async (statements: readonly ComparedStatement[], date: Day, now: Date) => {
+  const end = startOf(dayAfter(date))
+  const from = new Date(Math.min(...statements.map(({ at }) => at.getTime())))
+  const waived = statements.length > 0 ? await waivedSince(from, date) : []
+  return statements.map((statement): DayStatement => {
+    if (end <= now && statement.at < end) return { ...statement, early: 'the day ended' }
+    const later = waived.find(
+      ({ bank, createdAt }) => bank === statement.bank && createdAt > statement.at,
+    )
+    const early = later && `${later.reference} was reversed without a refund`
+    return { ...statement, early }
+  })
+}
+
+/** Returns the reversals since a time without a refund, of debits that were completed on a day. */
+const waivedSince = async (from: Date, date: Day): Promise<Refund[]> => {
+  const found: Refund[] = []
+  for await (const page of refundPages('completed', { from, before: END_OF_TIME })) {
+    const waived = page.filter(({ status }) => !refundStatuses[status].isInstructed)
+    const debits = await findDebits(waived.map(({ reference }) => reference))
+    const isOfDay = ({ reference }: Refund): boolean => {
+      const debit = debits.get(reference)
+      const completion = debit && completionOf(debit)
+      return completion !== undefined && isWithin(completion.completedAt, spanOf(date))
+    }
+    found.push(...waived.filter(isOfDay))
+  }
+  return found
+}
 
 /** Returns why a statement does not confirm what its bank moved. */
 const statementReasons = (
@@ -93,9 +128,9 @@ const statementReasons = (
   if (!statement) {
     return kinds.length > 0 ? [`no statement of the bank, which moved ${kinds.join(', ')}`] : []
   }
-  const { covers, counts, names, isEarly } = statement
+  const { covers, counts, names, early } = statement
   return [
-    ...(isEarly ? ['the statement was compared before the day ended'] : []),
+    ...(early ? [`the statement was compared before ${early}`] : []),
     ...kinds
       .filter((kind) => !covers.includes(kind))
       .map((kind) => `the statement has no row of a ${kind}`),
@@ -112,7 +147,7 @@ const stateOf = (
   statement: DayStatement | undefined,
 ): BankDay['statement'] => {
   if (!statement) return 'missing'
-  if (statement.isEarly) return 'early'
+  if (statement.early) return 'early'
   return reasons.length > 0 ? 'differs' : 'agrees'
 }
 
@@ -165,10 +200,7 @@ export const closeDay = async (date: Day, now: Date): Promise<DayClosing> => {
   }
   const debts = { closing, changes: await changesUntil(date) }
   const end = startOf(dayAfter(date))
-  const statements = (await listStatements(date)).map((statement) => ({
-    ...statement,
-    isEarly: end <= now && statement.at < end,
-  }))
+  const statements = await withEvents(await listStatements(date), date, now)
   const banks = banksOf(moved, debts, statements)
   const statement = `--statement FILE --date ${date}`
   const balance = trialBalance(closing)

@@ -1,4 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
+import type { Changes } from '../../shared/domain/debits/debit.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { closeDay } from '../../shared/reconciliation/close-day.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
@@ -15,6 +17,7 @@ import {
   fund,
   newProvider,
   openedDebit,
+  reverse,
   runtimeAt,
 } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
@@ -107,20 +110,39 @@ test('a payout of a later day is not of the day while the index lags', async () 
   expect((await closed(1)).banks).toMatchObject([{ bank: 'GCB', payouts: '0.00' }])
 })
 
+/** Records that a statement agreed with the debits of the first day. */
+const compare = (compared: Date) =>
+  putStatement({
+    ...{ bank: gcb.identifier, date: dayAt(0), covers: ['debit'], digest: 'd', by: 'local:ama' },
+    counts: { matched: 1, missing_here: 0, missing_at_bank: 0, differs: 0 },
+    names: { missing_here: [], missing_at_bank: [], differs: [] },
+    at: compared,
+  })
+
 test('a statement that was compared before the day ended confirms nothing, and a later one does', async () => {
   const provider = await newProvider()
-  const compare = (compared: Date) =>
-    putStatement({
-      ...{ bank: gcb.identifier, date: dayAt(0), covers: ['debit'], digest: 'd', by: 'local:ama' },
-      counts: { matched: 1, missing_here: 0, missing_at_bank: 0, differs: 0 },
-      names: { missing_here: [], missing_at_bank: [], differs: [] },
-      at: compared,
-    })
   await completedDebits(provider, [100_00], at('09:00:00'))
   await compare(at('09:01:00'))
   await completedDebits(provider, [50_00], at('20:00:00'))
   const early = { subject: 'GCB', reason: 'the statement was compared before the day ended' }
   expect(await closed(0)).toMatchObject({ open: [early], banks: [{ statement: 'early' }] })
   await compare(at('00:00:00', 1))
+  expect(await closed(0)).toMatchObject({ open: [], banks: [{ statement: 'agrees' }] })
+})
+
+test('a statement confirms nothing after a debit of its day was reversed without a refund', async () => {
+  const provider = await newProvider()
+  const [debit] = await completedDebits(provider, [100_00, 50_00], at('09:00:00'))
+  const [later] = await completedDebits(provider, [20_00], at('00:00:01', 1))
+  await compare(at('01:00:00', 1))
+  const reverseAt = (one: typeof debit, time: string, changes: Changes = {}) =>
+    reverse(one?.facts.reference as Reference, at(time, 1), changes)
+  await reverseAt(later, '02:00:00', { refund: 'none' })
+  expect(await closed(0)).toMatchObject({ open: [], banks: [{ statement: 'agrees' }] })
+  await reverseAt(debit, '02:00:00', { refund: 'none' })
+  const reason = `the statement was compared before ${debit?.facts.reference} was reversed without a refund`
+  const open = [{ check: 'statement', subject: 'GCB', reason }]
+  expect(await closed(0)).toMatchObject({ open, banks: [{ statement: 'early' }] })
+  await compare(at('02:30:00', 1))
   expect(await closed(0)).toMatchObject({ open: [], banks: [{ statement: 'agrees' }] })
 })

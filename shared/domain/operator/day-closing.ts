@@ -20,7 +20,7 @@ export type BankDay = {
   remitted: bigint
   receivable: bigint
   ages: Ages
-  /** `early`: compared before the day ended. */
+  /** `early`: compared before the day ended, or before a reversal without a refund. */
   statement: 'agrees' | 'differs' | 'early' | 'missing'
 }
 
