@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { tokenize } from '@humanwhocodes/momoa'
 import { parseJson } from '../domain/json.ts'
 import { invalid, Refusal } from '../domain/refusal.ts'
+import { WHOLE } from '../domain/validation.ts'
 
 /**
  * Checks the text of a body (docs/api.md#bodies). JSON.parse keeps the last of two equal keys and
@@ -90,17 +91,21 @@ export const scan = (text: string): Scanned | Refusal => {
   return { numbers, reserved }
 }
 
-/** Rejects a reserved key: 422/1007 under its top-level field, or 400/1400 if the text is not an object. */
+/**
+ * Rejects a reserved key: 422/1007 under its top-level field, or 400/1400 if the text is not an object. A
+ * field with such a name is refused as `body`, so that no reply and no item contains it.
+ */
 export const checkReserved = (
   text: string,
   { reserved }: Scanned,
   { wrapper }: { wrapper?: string },
 ): Refusal | undefined => {
   if (!reserved) return undefined
-  const [field] = reserved[0] === wrapper && reserved.length > 1 ? reserved.slice(1) : reserved
+  const [field = ''] = reserved[0] === wrapper && reserved.length > 1 ? reserved.slice(1) : reserved
   const parsed = parseJson(text)
   if (!isObject(parsed)) return malformed(parsed === undefined ? NOT_JSON : NOT_AN_OBJECT)
-  return invalid({ [field ?? '']: ['must not contain reserved keys'] })
+  const name = RESERVED_KEYS.has(String(field)) ? WHOLE : field
+  return invalid({ [name]: ['must not contain reserved keys'] })
 }
 
 type Token = { type: string; range?: readonly number[] }

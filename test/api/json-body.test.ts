@@ -66,12 +66,11 @@ const checkKeys = (text: string) =>
   checkReserved(text, granted(scan(text)), { wrapper: 'debit_request' })
 
 const reserved = rowsOf(String.raw`
-  __proto__    {"__proto__":{"admin":true}}
-  constructor  {"constructor":{}}  {"debit_request":{"constructor":1}}
-  prototype    {"prototype":1}
-  metadata     {"metadata":{"__proto__":{"admin":true}}}   {"metadata":{"constructor":{}}}
-  metadata     {"metadata":{"a":[{"b":{"prototype":1}}]}}  {"metadata":{"\u005f_proto__":{}},"a":1}
-  metadata     {"debit_request":{"metadata":{"prototype":1}}}
+  body      {"__proto__":{"admin":true}}  {"constructor":{}}
+  body      {"prototype":1}               {"debit_request":{"constructor":1}}
+  metadata  {"metadata":{"__proto__":{"admin":true}}}   {"metadata":{"constructor":{}}}
+  metadata  {"metadata":{"a":[{"b":{"prototype":1}}]}}  {"metadata":{"\u005f_proto__":{}},"a":1}
+  metadata  {"debit_request":{"metadata":{"prototype":1}}}
 `).flatMap(([field, ...texts]) => texts.map((text) => [text, field] as const))
 
 test.each(reserved)('a key that reaches a prototype is 422/1007: %s names %s', (text, field) => {

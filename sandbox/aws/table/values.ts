@@ -44,10 +44,9 @@ const storableList = (value: readonly unknown[]): readonly Value[] =>
   Object.freeze(value.filter((member) => member !== undefined).map(storable))
 
 const storableMap = (value: object): { readonly [name: string]: Value } => {
-  const prototype = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) {
-    throw new Error(`The table accepts no ${value.constructor.name}`)
-  }
+  // The document client asks the same, also of a member that is named `constructor`.
+  const type = value.constructor ?? Object
+  if (type !== Object) throw new Error(`The table accepts no ${type.name}`)
   // Copying the whole object first is several times faster than member by member.
   const copy = { ...value } as Record<string, Value>
   for (const name in copy) {
