@@ -14,6 +14,10 @@ const UNAVAILABLE = new Set([
   'TimeoutError',
   'ECONNREFUSED',
   'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
 ])
 
 type ThrownFault = {

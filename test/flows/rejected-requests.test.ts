@@ -165,6 +165,9 @@ test.each([
   named('ProvisionedThroughputExceededException'),
   named('TimeoutError'),
   named('Error', { code: 'ECONNREFUSED' }),
+  ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].map((code) =>
+    named('Error', { code }),
+  ),
   named('InternalServerError', { $metadata: { httpStatusCode: 500 } }),
 ])('a fault of an unavailable dependency gets 503/1503 (%s)', async (error) => {
   const send = callerOf('charge')
