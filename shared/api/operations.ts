@@ -28,7 +28,7 @@ type Row = {
     perCaller?: { production: number; sandbox: number }
     code: ErrorCode
   }
-  /** The function does one cheap point read, which runs in parallel with the count. */
+  /** The function does a cheap point read and no write. It runs in parallel with the count. */
   readsInParallel?: true
   /** The refusal for a missing or foreign object. */
   notFound: { code: ErrorCode; message?: string; category?: Category }
@@ -140,7 +140,6 @@ export const operations = {
   'lookup-customer-banks': {
     ...providerRead,
     path: '/api/v1/payment-providers/banks/lookup/{phone_number}',
-    readsInParallel: true,
     notFound: { code: 1404, message: 'Account not found', category: 'accounts' },
   },
   'request-reversal': {

@@ -28,7 +28,8 @@ const { clear, lines, metrics } = captureOutput()
 beforeEach(clear)
 
 /** Cheap point reads do not wait for their count. */
-const waiting = operationNames.filter((name) => !('readsInParallel' in operations[name]))
+const parallel = operationNames.filter((name) => 'readsInParallel' in operations[name])
+const waiting = operationNames.filter((name) => !parallel.includes(name))
 
 test.each(waiting)('a request to %s above its limit is counted without a read', async (name) => {
   const send = callerOf(name)
@@ -38,6 +39,16 @@ test.each(waiting)('a request to %s above its limit is counted without a read', 
   expect(answer(await send())).toBe(`429/${operations[name].limit.code}`)
   // A bank report prefetches one item.
   expect(tableCalls()).toBe(operations[name].path.includes('{uuid}') ? 'Get Update' : 'Update')
+})
+
+test.each(parallel)('a request to %s above its limit writes only its counts', async (name) => {
+  const send = callerOf(name)
+  await send()
+  calls.resetHistory()
+  counts.usedBefore = 5_000
+  expect(answer(await send())).toBe(`429/${operations[name].limit.code}`)
+  const scopes = operations[name].limit.per === 'reference' ? 2 : 1
+  expect(calls.commandCalls(UpdateCommand)).toHaveLength(scopes)
 })
 
 test('most charges under load need no count', async () => {
