@@ -3,7 +3,7 @@ import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { log } from '../../shared/log.ts'
 import { measure } from '../../shared/metrics.ts'
 import { consumer } from '../../shared/queues/consume.ts'
-import { startRun } from '../../shared/reconciliation/runs.ts'
+import { daysToReconcile, startRun } from '../../shared/reconciliation/runs.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { nightlyFigures } from '../../shared/settlement/nightly-figures.ts'
 import { listUnfinished } from '../../shared/settlement/unfinished.ts'
@@ -19,8 +19,9 @@ const isCalendarMissing = async (today: Day): Promise<boolean> => {
 
 /**
  * Runs at 02:00 UTC. Logs providers that the night's runs have not fully settled, then starts the
- * reconciliation of the day before (docs/api.md#reconciliation): its debits are final by then. The
- * stream requests its parts. At last it extends old debits with open matters. A repeated run has no effect.
+ * reconciliation of the day before (docs/api.md#reconciliation), whose debits are final by then, and of the
+ * days whose message was lost or late. The stream requests the parts. At last it extends old debits with
+ * open matters. A repeated run has no effect.
  */
 export const reconcileDay = (runtime: Pick<Runtime, 'now' | 'newId'>) =>
   consumer('reconciliations', async () => {
@@ -31,8 +32,7 @@ export const reconcileDay = (runtime: Pick<Runtime, 'now' | 'newId'>) =>
     if (unfinished.length === 0) measure(figures)
     else log.error('settlement unfinished', { date: today, unfinished }, figures)
     if (await isCalendarMissing(today)) measure({ CalendarMissing: 1 })
-    const yesterday = dayAfter(today, -1)
-    await startRun(yesterday, yesterday, runtime)
+    for (const day of await daysToReconcile(dayAfter(today, -1))) await startRun(day, day, runtime)
     await keepOpenMatters(now)
   })
 

@@ -198,7 +198,7 @@ const rows: AlarmRow[] = [
     name: 'reconciliation-missing',
     look: 'problems',
     description:
-      'No reconciliation has ended for a day: check the schedule and the logs of reconcile-day and reconcile-part',
+      'No reconciliation has ended for a day: check the schedule and the logs of reconcile-day and reconcile-part; the next night reconciles the day too',
     metric: (metrics) =>
       metrics.service('ReconciliationDifferences', { statistic: 'SampleCount', minutes: 60 }),
     ...missingForADay,

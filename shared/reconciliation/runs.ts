@@ -31,6 +31,23 @@ const SHARED_PART = '*'
 
 const PARTS_AT_ONCE = 16
 
+/** Less than the days for which runs are kept. */
+const NIGHTS_MAX = 30
+
+/**
+ * Returns a day and those before it that have no nightly run, from the day of the last run, whose creation
+ * may have been interrupted. After a longer gap only the day itself.
+ */
+export const daysToReconcile = async (until: Day): Promise<Day[]> => {
+  const days = [until]
+  for (let day = until; !(await store.findRun(day)); ) {
+    if (days.length > NIGHTS_MAX) return [until]
+    day = dayAfter(day, -1)
+    days.unshift(day)
+  }
+  return days
+}
+
 /** Creates a run and its first parts; repeating it creates those that are missing. */
 export const startRun = async (id: string, date: Day, runtime: Pick<Runtime, 'now' | 'newId'>) => {
   const run = (await store.findRun(id)) ?? (await newRun(id, date, runtime))

@@ -7,7 +7,7 @@ import { type Day, dayAfter } from '../../shared/domain/time.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
-import { findRun } from '../../shared/store/settlement/reconciliations.ts'
+import { findPart, findRun } from '../../shared/store/settlement/reconciliations.ts'
 import { remove } from '../../shared/store/table.ts'
 import { sweepOverdue } from '../../shared/sweep/overdue.ts'
 import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
@@ -115,6 +115,25 @@ test('the night counts open exceptions, and the payouts of earlier days alone', 
     PayoutsDue: 2,
     PayoutsLate: 2,
   })
+})
+
+test('a night reconciles each day since the last run, and completes one that was interrupted', async () => {
+  await putProviders()
+  const next = dayAfter(DAY_AFTER)
+  const nightOf = (day: Day) =>
+    take(reconcileDay(still({ now: () => at(day, '02:00:05') })), 'reconciliations', {})
+  await nightOf(TOMORROW)
+  await remove(keys.reconciliationPart(TODAY, 'demo'))
+  await nightOf(dayAfter(next))
+  const runs = await Promise.all(
+    [dayAfter(TODAY, -1), TODAY, TOMORROW, DAY_AFTER, next].map(findRun),
+  )
+  expect(runs.map((run) => run?.date)).toEqual([undefined, TODAY, TOMORROW, DAY_AFTER, next])
+  expect(await findPart(TODAY, 'demo')).toBeDefined()
+  const later = dayAfter(next, 40)
+  await nightOf(dayAfter(later))
+  expect(await findRun(later)).toBeDefined()
+  expect(await findRun(dayAfter(later, -1))).toBeUndefined()
 })
 
 test('the night counts the requests of providers whose fifth working day has passed', async () => {
