@@ -66,6 +66,7 @@ const allowedImports = Object.groupBy(
     shared/settlement/          ./domain/ ./store/ ./banks/ ./runtime.ts ./log.ts ./metrics.ts
     shared/settlement/report/   ./domain/ ./views/ ./client-limits.ts ./runtime.ts @aws-sdk/ node:
     shared/reconciliation/      ./ledger/ ./domain/ ./store/ ./runtime.ts ./log.ts ./metrics.ts
+    shared/reconciliation/      ./settlement/payout-day.ts
     shared/audit/               ./domain/ ./store/ ./ledger/ ./settlement/report/bucket.ts ./runtime.ts
     shared/audit/               ./log.ts ./metrics.ts ./views/operator/change.ts @aws-sdk/ node:
     shared/ledger/              ./domain/ ./store/ ./settlement/report/csv.ts ./settlement/report/json.ts

@@ -10,6 +10,7 @@ import {
   deliversWebhooks,
   derivesLedger,
   expiresDebits,
+  findsPayoutDays,
   operatesDebits,
   paysBatches,
   readsAuditedRecords,
@@ -240,9 +241,7 @@ const rows = {
   'build-batch': merge(buildsBatches, { reports: ['write'] }),
   'process-batch': paysBatches,
   'refund-customer': refundsCustomers,
-  'reconcile-day': merge(startsReconciliation, {
-    // Looks for the calendar of the next year.
-    GetItem: ['CALENDAR'],
+  'reconcile-day': merge(startsReconciliation, findsPayoutDays, {
     Query: ['BANKS', 'DEBIT#*', 'LEDGER'],
     // Lists providers with unfinished settlement.
     BatchGetItem: ['BATCH#*', 'DEBIT#*'],

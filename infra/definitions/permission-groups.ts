@@ -95,8 +95,11 @@ export const appendsToFeed = merge(readsRestore, {
   UpdateItem: ['FEED#*'],
 })
 
-export const buildsBatches = merge(readsRestore, {
-  GetItem: ['PROVIDER#*', 'PAYEE#*', 'BATCH#*', 'BUILD#*', 'BANKS', 'CALENDAR', 'SWEEP'],
+/** Looks for the day on which the bank of a provider pays. */
+export const findsPayoutDays: Permissions = { GetItem: ['PAYEE#*', 'BANKS', 'CALENDAR'] }
+
+export const buildsBatches = merge(readsRestore, findsPayoutDays, {
+  GetItem: ['PROVIDER#*', 'BATCH#*', 'BUILD#*', 'SWEEP'],
   BatchGetItem: ['DEBIT#*', 'BATCH#*'],
   Query: ['BATCH#*'],
   PutItem: ['BATCH#*', 'BUILD#*'],
@@ -107,24 +110,20 @@ export const buildsBatches = merge(readsRestore, {
   work: ['SETTLE#*'],
 })
 
-export const paysBatches = merge(readsRestore, {
-  GetItem: ['BATCH#*', 'PAYEE#*', 'PROVIDER#*', 'BANKS', 'BANK#*', 'CALENDAR', 'FUNDS'],
+export const paysBatches = merge(readsRestore, findsPayoutDays, queriesBanks, {
+  GetItem: ['BATCH#*', 'PROVIDER#*', 'FUNDS'],
   BatchGetItem: ['BATCH#*'],
   PutItem: ['BATCH#*'],
   UpdateItem: ['FUNDS'],
   work: ['BELOW_ZERO#*'],
-  sealingKey: true,
-  calls: ['banks'],
 })
 
 /** Sends refunds to the banks. */
-export const refundsCustomers: Permissions = {
-  GetItem: ['DEBIT#*', 'BANKS', 'BANK#*', 'RESTORE'],
+export const refundsCustomers = merge(readsRestore, queriesBanks, {
+  GetItem: ['DEBIT#*'],
   Query: ['DEBIT#*'],
   PutItem: ['DEBIT#*'],
-  sealingKey: true,
-  calls: ['banks'],
-}
+})
 
 /** The lists of debits; the sweep's progress says which of them are completed. */
 export const readsOpenDebits: Permissions = {
@@ -173,7 +172,7 @@ export const derivesLedger: Permissions = {
 }
 
 /** Reads the ledger of a day, and what is open at its end. */
-export const closesDays = merge(derivesLedger, {
+export const closesDays = merge(derivesLedger, findsPayoutDays, {
   Query: ['STATEMENTS'],
   'by-status': ['PROVIDERS'],
 })

@@ -224,7 +224,7 @@ export const closeDay = async (date: Day, now: Date): Promise<DayClosing> => {
       ),
     ),
     ...(await openExceptions({ before: end })),
-    ...openBatches(unpaid, date),
+    ...(await openBatches(unpaid, date)),
   ]
   return { date, open, banks: banks.map(({ day }) => day), owing: owingOf(debts) }
 }

@@ -1,18 +1,33 @@
 import type { Bank } from '../domain/banks/bank.ts'
-import { firstWorkingDay, isWorkingDay } from '../domain/banks/calendar.ts'
+import { firstWorkingDay, type Holidays, isWorkingDay } from '../domain/banks/calendar.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Batch } from '../domain/settlement/batch.ts'
+import { type Batch, payoutDay } from '../domain/settlement/batch.ts'
 import { type Day, dayAfter } from '../domain/time.ts'
 import { findBank } from '../store/banks/banks.ts'
 import { findHolidays } from '../store/banks/calendar.ts'
 import { findPayee } from '../store/providers/providers.ts'
 
-/** Returns the day from which a batch can be paid: one on which the bank of the provider's account pays. */
-export const payoutDayOf = async ({ provider, date }: Pick<Batch, 'provider' | 'date'>) => {
-  const from = dayAfter(date)
-  const { settlementAccount } = await findPayee(provider)
+/** The longest time from a run to the first working day after it. */
+export const WAITS_DAYS = 10
+
+/** Returns the holidays that can delay a payout to a day. */
+export const holidaysUntil = (day: Day): Promise<Holidays> =>
+  findHolidays(dayAfter(day, -WAITS_DAYS))
+
+/**
+ * Returns the day from which a batch can be paid: the bank of the provider's account pays on it. Later than
+ * `payOn` if a holiday was declared after the batch was sealed.
+ */
+export const payoutDayOf = async (
+  batch: Pick<Batch, 'provider' | 'date' | 'payOn'>,
+  holidays: Holidays,
+): Promise<Day> => {
+  const day = payoutDay(batch)
+  const working = firstWorkingDay(day, holidays)
+  if (working === day) return day
+  const { settlementAccount } = await findPayee(batch.provider)
   const bank = settlementAccount && (await findBank(settlementAccount.bank))
-  return bank?.payoutDays === 'working' ? firstWorkingDay(from, await findHolidays(from)) : from
+  return bank?.payoutDays === 'working' ? working : day
 }
 
 /** A payout that waits for a working day of its bank. */

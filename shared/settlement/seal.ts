@@ -2,6 +2,7 @@ import type { BatchId } from '../domain/ids.ts'
 import { type Batch, withSums } from '../domain/settlement/batch.ts'
 import { reportFormats } from '../domain/settlement/list-query.ts'
 import type { Runtime } from '../runtime.ts'
+import { findHolidays } from '../store/banks/calendar.ts'
 import { findBatch, replaceBatch, replaceBatches } from '../store/settlement/batches.ts'
 import { gateWrites, readSortedLines } from '../store/settlement/lines.ts'
 import { payoutDayOf } from './payout-day.ts'
@@ -34,7 +35,8 @@ export const sealBatch = async (id: BatchId, runtime: Runtime): Promise<boolean>
 }
 
 const close = async (previous: Batch, runtime: Runtime): Promise<boolean> => {
-  const next = { ...previous, sealedAt: runtime.now(), payOn: await payoutDayOf(previous) }
+  const payOn = await payoutDayOf(previous, await findHolidays(previous.date))
+  const next = { ...previous, sealedAt: runtime.now(), payOn }
   const gates = gateWrites(previous)
   if (gates.length === 0) return (await replaceBatch(previous, next)) !== undefined
   const written = await replaceBatches([{ previous, next }], { alongside: gates }, runtime)

@@ -59,8 +59,10 @@ testInProcess(
     const [batch] = await batches()
     const wednesday = batch.payable_on
     await call('calendar', 'add', { date: wednesday, name: 'Declared today' })
-    await moveTo(3, '01:30:00')
+    await moveTo(3, '02:30:00')
     expect(await batches()).toMatchObject([{ id: batch.id, status: 'pending' }, {}])
+    const { open } = await call('day', 'close', { date: wednesday })
+    expect(open.filter(({ check }: Shown) => check === 'batch')).toEqual([])
     const options = { batch: batch.id, 'any-day': 'true' }
     expect(await call('settlement', 'process', options)).toMatchObject({ status: 'completed' })
   },

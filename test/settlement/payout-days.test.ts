@@ -4,6 +4,8 @@ import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
 import { manageCalendar } from '../../functions/operator/manage-calendar.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
+import { dayOf } from '../../shared/domain/time.ts'
+import { closeDay } from '../../shared/reconciliation/close-day.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { findBatch, listPayable } from '../../shared/store/settlement/batches.ts'
@@ -56,6 +58,19 @@ const batchOf = async (day: number): Promise<Batch> => {
   return builtBatch(provider, day + 1)
 }
 
+/** Returns the figures of the night of a day. */
+const figures = async (day: number) => {
+  clear()
+  await take(reconcileDay(runtimeAt('02:00:00', day)), 'reconciliations', {})
+  return metrics()[0]
+}
+
+/** Returns the batches that the closing of a day names. */
+const openOn = async (day: number) => {
+  const { open } = await closeDay(dayOf(at('12:00:00', day)), at('12:00:00', day + 1))
+  return open.filter(({ check }) => check === 'batch')
+}
+
 const dueOn = async (day: number) => listPayable(at('00:00:00', day))
 
 test.each([
@@ -99,7 +114,12 @@ test('a holiday that is declared after the batch was sealed delays its payout, w
     details: '2026-11-30 is no working day of GCB: --any-day true pays',
   })
   expect(bank.paid.size).toBe(0)
+  expect(await figures(TUESDAY)).toMatchObject({ PayoutsDue: 0, OverduePayouts: 0 })
+  expect(await openOn(MONDAY)).toEqual([])
+  expect(await openOn(TUESDAY)).toMatchObject([{ reason: 'the batch is due and not paid' }])
   expect(granted(await payBatch(id, depsOn(TUESDAY)))).toMatchObject({ status: 'completed' })
+  const made = { PayoutsDue: 1, PayoutsLate: 0, OverduePayouts: 0 }
+  expect(await figures(TUESDAY + 1)).toMatchObject(made)
 })
 
 test('a rejected payout is retried on a free day only with --any-day', async () => {
@@ -140,11 +160,6 @@ test.each([
 
 test('a payout that waits for a working day is due on that day, and late after it', async () => {
   await batchOf(FRIDAY)
-  const figures = async (day: number) => {
-    clear()
-    await take(reconcileDay(runtimeAt('02:00:00', day)), 'reconciliations', {})
-    return metrics()[0]
-  }
   for (const day of [SUNDAY, MONDAY]) {
     expect(await figures(day)).toMatchObject({ PayoutsDue: 0, OverduePayouts: 0 })
   }
@@ -155,9 +170,8 @@ test('a payout that waits for a working day is due on that day, and late after i
 test('a payout that is made on the day after its day is late', async () => {
   const { id } = await batchOf(FRIDAY)
   granted(await payBatch(id, depsOn(TUESDAY)))
-  clear()
-  await take(reconcileDay(runtimeAt('02:00:00', TUESDAY)), 'reconciliations', {})
-  expect(metrics()[0]).toMatchObject({ PayoutsDue: 1, PayoutsLate: 1, OverduePayouts: 0 })
+  const late = { PayoutsDue: 1, PayoutsLate: 1, OverduePayouts: 0 }
+  expect(await figures(TUESDAY)).toMatchObject(late)
 })
 
 test('a batch below zero is no payout that is due or late', async () => {
@@ -166,9 +180,8 @@ test('a batch below zero is no payout that is due or late', async () => {
   await payBatch(id, { runtime: runtimeAt('00:00:01', 2), connectors: bank.connectors })
   await reverse(debit.facts.reference, at('12:00:00', 2))
   expect(await builtBatch(provider, 3)).toMatchObject({ totals: { net: -10_00 } })
-  clear()
-  await take(reconcileDay(runtimeAt('02:00:00', 5)), 'reconciliations', {})
-  expect(metrics()[0]).toMatchObject({ PayoutsDue: 0, PayoutsLate: 0, OverduePayouts: 0 })
+  const none = { PayoutsDue: 0, PayoutsLate: 0, OverduePayouts: 0 }
+  expect(await figures(5)).toMatchObject(none)
 })
 
 test('the days of a calendar are added, renamed, removed, replaced and listed in their order', async () => {

@@ -1,16 +1,21 @@
 import type { ObservationIndex } from './observation-index.ts'
+import { daysOf } from './payout-days.ts'
 import type { RawBatch } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
 import { DAY_MS, dayOf, MINUTE_MS, startOf } from './time-and-money.ts'
 
 /** 63: the figures of a night, which alarms compare, count what was stored at its time. */
 
-type Night = { today: string; batches: readonly RawBatch[]; openExceptions: number }
+type Night = {
+  today: string
+  batches: readonly (RawBatch & { dueOn: string | undefined })[]
+  openExceptions: number
+}
 
 const netOf = ({ totals }: RawBatch): number => totals?.net ?? 0
 
-const dueIn = ({ today, batches }: Night): RawBatch[] =>
-  batches.filter((one) => one.payOn === dayOf(startOf(today) - DAY_MS) && netOf(one) >= 0)
+const dueIn = ({ today, batches }: Night) =>
+  batches.filter((one) => one.dueOn === dayOf(startOf(today) - DAY_MS) && netOf(one) >= 0)
 
 const figures: Record<string, (night: Night) => number> = {
   PayoutsDue: (night) => dueIn(night).length,
@@ -22,7 +27,7 @@ const figures: Record<string, (night: Night) => number> = {
     batches.filter((one) => {
       const isPayable = one.status === 'pending' && one.reportedAt && netOf(one) >= 0
       const isFailed = one.status === 'failed' && Date.parse(one.failedAt ?? '') < startOf(today)
-      return isPayable ? String(one.payOn) < today : isFailed
+      return isPayable ? String(one.dueOn) < today : isFailed
     }).length,
   OpenExceptions: ({ openExceptions }) => openExceptions,
 }
@@ -31,20 +36,24 @@ const figures: Record<string, (night: Night) => number> = {
 const UNSURE_MS = [11 * MINUTE_MS, 3 * MINUTE_MS] as const
 
 /** Returns what was stored at a time; undefined if it was changing. */
-const nightAt = (
-  at: number,
-  { batches, exceptionChanges }: ObservationIndex,
-): Night | undefined => {
+const nightAt = (at: number, index: ObservationIndex): Night | undefined => {
+  const { batches, exceptionChanges } = index
   const [before, after] = UNSURE_MS
   const all = [...batches.values().flatMap(({ changes }) => changes), ...exceptionChanges]
   if (all.some((change) => change.at > at - before && change.at < at + after)) return undefined
+  const stored = [...batches.values()].flatMap(
+    ({ changes }) => changes.findLast((change) => change.at < at)?.after ?? [],
+  )
+  const due = stored.map((one) => {
+    const days = one.payOn ? daysOf(index, one, [at - before, at + after]) : [undefined]
+    return { ...one, dueOn: days[0], isSure: days.length === 1 }
+  })
+  if (!due.every(({ isSure }) => isSure)) return undefined
   const earlier = exceptionChanges.filter((change) => change.at < at)
   const last = new Map(earlier.map(({ after }) => [`${after?.pk} ${after?.sk}`, after]))
   return {
     today: dayOf(at),
-    batches: [...batches.values()].flatMap(
-      ({ changes }) => changes.findLast((change) => change.at < at)?.after ?? [],
-    ),
+    batches: due,
     openExceptions: [...last.values()].filter((one) => one && !one.resolvedAt).length,
   }
 }

@@ -1,5 +1,6 @@
 import type { OperatorCall } from './calls.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
+import { daysOf } from './payout-days.ts'
 import type { RawFunding } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
 import { DAY_MS, inGhs, MINUTE_MS, startOf } from './time-and-money.ts'
@@ -149,7 +150,8 @@ const closingOf = (
     const batch = changes.findLast(({ at }) => at <= known)?.after
     if (!batch || batch.date > date || batch.completedAt) return []
     const isWaiting = batch.status === 'pending' && batch.totals !== null
-    const isDue = (batch.totals?.net ?? 0) >= 0 && String(batch.payOn) <= date
+    const isPayout = isWaiting && (batch.totals?.net ?? 0) >= 0
+    const isDue = isPayout && String(daysOf(index, batch, [known, known])[0]) <= date
     return isDue || !isWaiting ? `batch ${batch.id}` : []
   })
   const exceptions = observations.items.flatMap(({ entity, at, reference, resolvedAt }) => {
@@ -184,14 +186,16 @@ const closingsAreRight: Check = (index, report) => {
   for (const { noun, call, options, result } of index.operatorCalls) {
     const { at, reply } = call
     const from = at - 2 * index.setup.skew - MINUTE_MS
+    const until = reply?.at ?? 0
     // What changes during the call may be shown before or after.
     const isMoving = index.observations.changes.some(
       ({ at, after }) =>
-        at > from &&
-        at < (reply?.at ?? 0) &&
-        /^(?:batch|exception|funding)$/.test(`${after?.entity}`),
+        at > from && at < until && /^(?:batch|exception|funding)$/.test(`${after?.entity}`),
     )
-    if (noun !== 'day' || !result.open || isMoving) continue
+    const isDeclared = [...index.batches.values()].some(
+      ({ item }) => item.payOn && daysOf(index, item, [from, until]).length > 1,
+    )
+    if (noun !== 'day' || !result.open || isMoving || isDeclared) continue
     const date = String(options.date)
     const [shown, due] = [
       new Set(linesIn(result)),

@@ -1,58 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BatchHistory, ObservationIndex } from './observation-index.ts'
+import { daysFrom, freedomOf, mayWait, type Period } from './payout-days.ts'
 import { beginOf, type RawBatch, type RawRefund } from './raw-items.ts'
 import { type Check, type Checks, eachBatch } from './rules.ts'
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS, startOf } from './time-and-money.ts'
 
 /** To whom and when the banks pay, and what they must have before. Sums are checked by 24, 25 and 26. */
-
-type Period = readonly [from: number, until: number]
-
-/** What may have been true in a period: settings change at an unknown time of a call. */
-const freedomOf = (
-  { timeline }: ObservationIndex,
-  bank: string | undefined,
-  day: string,
-  period: Period,
-): { must: boolean; may: boolean } => {
-  const days = bank === undefined ? ['all'] : timeline.during('payoutDays', bank, ...period)
-  const isWeekend = [0, 6].includes(new Date(startOf(day)).getUTCDay())
-  const holidays = isWeekend ? [true] : timeline.during('isHoliday', day, ...period)
-  return {
-    must: days.every((one) => one === 'working') && holidays.every(Boolean),
-    may: days.includes('working') && holidays.some(Boolean),
-  }
-}
-
-/** Reports whether a payout to a provider may have to wait for its bank on one of these days. */
-export const mayWait = (
-  index: ObservationIndex,
-  provider: string,
-  days: readonly string[],
-  period: Period,
-): boolean =>
-  index.timeline
-    .during('account', provider, ...period)
-    .some((account) => days.some((day) => freedomOf(index, account?.bank, day, period).may))
-
-const DAYS_MAX = 40
-
-/** Returns the days that a batch may name: a day that may be free is one of them, and so is the next. */
-const daysFrom = (
-  index: ObservationIndex,
-  bank: string | undefined,
-  date: string,
-  period: Period,
-): string[] => {
-  const days: string[] = []
-  for (let n = 1; n < DAYS_MAX; n += 1) {
-    const day = dayOf(startOf(date) + n * DAY_MS)
-    const { must, may } = freedomOf(index, bank, day, period)
-    if (!must) days.push(day)
-    if (!may) break
-  }
-  return days
-}
 
 const batchesNameTheirDay = eachBatch(({ item, changes }, index) =>
   changes.map(({ before, after, at, since }) => {
