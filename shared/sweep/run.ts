@@ -68,7 +68,8 @@ export const sweepAll = async (runtime: Runtime): Promise<number> => {
       await postponeDebits(due, runtime.now())
     }
   })
-  if (isUseDue(progress?.until, before)) await checkDailyUse(listed, runtime.now())
+  const previous = progress?.until
+  if (isUseDue(previous, before)) await checkDailyUse(listed, { previous, now: runtime.now() })
   const behind = new Map([...reached].filter(([, until]) => until < before))
   await putSweepProgress({ until: before, behind })
   const oldest = Math.min(before.getTime(), ...[...behind.values()].map((at) => at.getTime()))

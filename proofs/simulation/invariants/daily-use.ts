@@ -1,6 +1,6 @@
 import type { Change, Item } from '../../../sandbox/aws/table/change.ts'
 import type { Observations } from '../engine/observations.ts'
-import { DAY_MS, dayOf, MINUTE_MS } from './time-and-money.ts'
+import { DAY_MS, dayOf, MINUTE_MS, startOf } from './time-and-money.ts'
 
 /**
  * The event of a metric, and the invocation that measures it; undefined: one of the relay. A possible event
@@ -29,14 +29,18 @@ export const areUnwanted: IsAlarm = (today, _, { unwantedPromptsLeast }) => {
 const CHECK_MS = 10 * MINUTE_MS
 const COMPARED_MS = 28 * DAY_MS
 
-const slotOf = (item: Item | undefined): number =>
-  Math.floor(Date.parse(String(item?.reached ?? item?.until ?? '1970-01-01')) / CHECK_MS)
+const reachedBy = (item: Item | undefined): number =>
+  Date.parse(String(item?.reached ?? item?.until ?? '1970-01-01'))
+
+const slotOf = (item: Item | undefined): number => Math.floor(reachedBy(item) / CHECK_MS)
 
 /** Reports whether a sweep is the first one in its ten minutes, in which it checks the uses. */
 const isCheck = ({ before, after }: Change): boolean =>
   after?.pk === 'SWEEP' && after.sk === 'SWEEP' && slotOf(before) < slotOf(after)
 
 const SWEEP_MS = MINUTE_MS
+/** A day ends with the failures of its debits. */
+const LATE_MS = 20 * MINUTE_MS
 
 const RINGING: readonly string[] = ['UnusualUse', 'UnwantedPrompts']
 
@@ -46,18 +50,25 @@ const checksIn = ({ changes, measurements, invocations }: Observations) => {
     const invocation = by?.invocation ?? 0
     const from = invocations.get(invocation)?.startedAt ?? at
     const isAlone = !changes.some((one) => one.after === before && one.at >= from)
-    return { invocation, from, at, isAlone, isLost: false }
+    const since = before ? reachedBy(before) - LATE_MS : from
+    return { invocation, from, at, since, isAlone, isLost: false }
   })
   const known = new Set(checks.map(({ invocation }) => invocation))
   const ringing = measurements.flatMap(({ name, by = 0 }) => (RINGING.includes(name) ? [by] : []))
   const lost = [...new Set(ringing).difference(known)].map((invocation) => {
     const from = invocations.get(invocation)?.startedAt ?? 0
-    return { invocation, from, at: from + SWEEP_MS, isAlone: false, isLost: true }
+    const since = from - LATE_MS - CHECK_MS
+    return { invocation, from, at: from + SWEEP_MS, since, isAlone: false, isLost: true }
   })
   return [...checks, ...lost]
 }
 
 const COUNTERS = /^(?:PROVIDER|WINDOW#lookup-customer-banks)#(.*)/
+
+const daysIn = (from: number, until: number): string[] => {
+  const length = Math.floor(until / DAY_MS) - Math.floor(from / DAY_MS) + 1
+  return Array.from({ length }, (_, n) => dayOf(from + n * DAY_MS))
+}
 
 /** The sweeps that check the uses of a day while they ring an alarm. */
 export const swept =
@@ -70,25 +81,26 @@ export const swept =
       return day && provider ? [{ provider, day, at, uses: after as unknown as Uses }] : []
     })
     const byProvider = [...Map.groupBy(counted, ({ provider }) => provider)]
-    return checksIn(observations).flatMap(({ invocation, from, at, isAlone, isLost }) => {
-      const today = dayOf(from)
+    return checksIn(observations).flatMap(({ invocation, from, at, since, isAlone, isLost }) => {
       const isClear =
         isAlone &&
-        [at + setup.skew, from - setup.skew].every((time) => dayOf(time) === today) &&
+        [at + setup.skew, from - setup.skew].every((time) => dayOf(time) === dayOf(from)) &&
         !strikes.some((strike) => strike.by === 'sweep' && strike.at >= from && strike.at <= at)
       return byProvider.flatMap(([provider, own]) => {
-        const alarms = [from, at].map((time) => {
+        const ringsAt = (time: number, date: string): boolean => {
           // The last writes before an instant, member by member.
           const days = new Map<string, Uses>()
           for (const { day, at: writtenAt, uses } of own)
             if (writtenAt < time) days.set(day, { ...days.get(day), ...uses })
-          const first = dayOf(from - COMPARED_MS)
-          const isEarlier = ([day]: [string, Uses]): boolean => first <= day && day < today
+          const first = dayOf(startOf(date) - COMPARED_MS)
+          const isEarlier = ([day]: [string, Uses]): boolean => first <= day && day < date
           const earlier = [...days].filter(isEarlier).map(([, uses]) => uses)
-          return isAlarm(days.get(today) ?? {}, earlier, setup)
-        })
-        const isCertain = isClear && alarms.every(Boolean) && !(provider in setup.absent)
-        const isPossible = (!isClear && !isLost) || alarms.some(Boolean)
+          return isAlarm(days.get(date) ?? {}, earlier, setup)
+        }
+        const alarms = daysIn(since, from).map((day) => [ringsAt(from, day), ringsAt(at, day)])
+        const rings = alarms.some((both) => both.every(Boolean))
+        const isCertain = isClear && rings && !(provider in setup.absent)
+        const isPossible = (!isClear && !isLost) || alarms.flat().some(Boolean)
         return isPossible ? [{ about: provider, by: invocation, isPossible: !isCertain }] : []
       })
     })
