@@ -27,7 +27,8 @@ export const listedFrom = (date: Day): Day => dayAfter(date, -HEADER_DAYS)
 /**
  * Checks the batches of a provider: the last 35 days, and older batches that are not final. The header
  * of a sealed batch is enough later, because it gets no more lines.
- * @returns the tasks that check the lines of the day's batches and of open batches of the two days before
+ * @returns the tasks that check the lines of batches of the day or sealed since it began, and of open batches
+ *   of the two days before
  */
 export const checkBatches = async (
   { unpaid: ids }: { unpaid: readonly BatchId[] },
@@ -47,12 +48,14 @@ export const checkBatches = async (
     findings.check(26, of, () => isOffsetRightly(batch, batches))
   }
   return checked
-    .filter((batch) => hasLinesChecked(batch, date))
+    .filter((batch) => hasLinesChecked(batch, window))
     .map(({ id }) => ({ type: 'lines', batch: id }))
 }
 
-const hasLinesChecked = (batch: Batch, date: Day): boolean =>
-  batch.date === date || (batch.status !== 'completed' && batch.date >= dayAfter(date, -LINE_DAYS))
+const hasLinesChecked = (batch: Batch, { date, from }: Window): boolean =>
+  batch.date === date ||
+  (batch.sealedAt && batch.sealedAt >= from) ||
+  (batch.status !== 'completed' && batch.date >= dayAfter(date, -LINE_DAYS))
 
 const agree = (batches: Batches): boolean =>
   [...batches.known.values()].every(

@@ -219,6 +219,14 @@ const faults: [date: Day, changes: Changes, now?: Date][] = [
   [
     DAY_AFTER,
     {
+      '24 a total of a batch that is sealed and paid on a later day': (d) => {
+        const sealedAt = `${DAY_AFTER}T12:00:00.000Z`
+        const when = `${DAY_AFTER}T13:00:00.000Z`
+        const end = { processedAt: when, completedAt: when, bankReference: 'GCB-PAY-1' }
+        const paidTo = { bank: 'GCB', accountNumber: '1041001001', accountName: 'Demo' }
+        const payout = { status: 'completed', paid: 100_00, paidTo, 'totals.fee': 7 }
+        return set(batchKey(d.batch), { sealedAt, reportedAt: sealedAt, ...end, ...payout })
+      },
       '39 a debit of an earlier day reversed without a refund': (d) => remove(refund(d.reversed)),
       '39 a failed refund without an exception': ({ reversed }) => {
         const end = { failedAt: `${TOMORROW}T09:00:00.000Z`, failure: 'No', completedAt: null }
