@@ -213,7 +213,9 @@ describe('request-reversal', () => {
       await clock().advance(25 * HOUR_MS)
       const refused = await ask(late ?? '')
       expect(codeOf(refused)).toBe('400/1400')
-      expect(refused.body.details).toMatch(/^a reversal could be requested until \d{4}-\d\d-\d\d$/)
+      expect(refused.body.details).toMatch(
+        /^a reversal could be requested until \d{4}-\d\d-\d\dT[\d:.]+Z$/,
+      )
       await call('exception', 'resolve', { reference: last ?? '', note: 'Too late' })
       const expected = { declined: declined + 1, in_time: in_time + 1, late: decidedLate }
       expect(await countsOf()).toMatchObject(expected)

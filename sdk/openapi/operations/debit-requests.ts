@@ -93,7 +93,9 @@ export const debitRequests = {
     },
     sample: { body: { reason: 'Order 1 was cancelled' } },
     refusals: [
-      new Refusal(1400, { details: 'a reversal could be requested until 2026-12-21' }),
+      new Refusal(1400, {
+        details: 'a reversal could be requested until 2026-12-21T10:00:05.000Z',
+      }),
       declined(examples.declinedRequest),
       new Refusal(3006),
       refuseTransition('pending', 'reversed'),

@@ -40,7 +40,8 @@ export const requestReversal = (debit: Debit, cause: Cause): Debit | Refusal => 
   const { completedAt, createdAt } = stateAt(debit)
   const last = secondsAfter(completedAt ?? createdAt, OPEN_DAYS * DAY_SECONDS)
   if (cause.at > last) {
-    return new Refusal(1400, { details: `a reversal could be requested until ${dayOf(last)}` })
+    const until = last.toISOString()
+    return new Refusal(1400, { details: `a reversal could be requested until ${until}` })
   }
   return { ...debit, version: debit.version + 1, reversalRequest: cause }
 }
