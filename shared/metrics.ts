@@ -49,7 +49,7 @@ export const alarmedMetrics = {
   SettlementNotPaid: 'Count',
   /** Providers whose settlement is not done two hours after midnight. */
   SettlementUnfinished: 'Count',
-  /** Each night of December without the next year's calendar, if a bank pays on working days. */
+  /** Each night without the year's holidays, in December also the next one's, if payouts or requests need them. */
   CalendarMissing: 'Count',
   /** Rejected bank reports by kind (domain/debits/exception.ts); each is an exception to resolve. */
   LateCompletion: 'Count',

@@ -1,4 +1,4 @@
-import { yearAfter } from '../../shared/domain/banks/calendar.ts'
+import { yearAfter, yearOf } from '../../shared/domain/banks/calendar.ts'
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { log } from '../../shared/log.ts'
 import { measure } from '../../shared/metrics.ts'
@@ -9,12 +9,26 @@ import { nightlyFigures } from '../../shared/settlement/nightly-figures.ts'
 import { listUnfinished } from '../../shared/settlement/unfinished.ts'
 import { listBanks } from '../../shared/store/banks/banks.ts'
 import { findCalendar } from '../../shared/store/banks/calendar.ts'
+import { mapConcurrent } from '../../shared/store/concurrent.ts'
 import { keepOpenMatters } from '../../shared/store/debits/open-matters.ts'
+import { findProvider, listProviders } from '../../shared/store/providers/providers.ts'
 
+const PROVIDERS_AT_ONCE = 8
+
+/** Reports whether a payout or the answer to a reversal request waits for a working day. */
+const needsCalendar = async (): Promise<boolean> => {
+  const banks = await listBanks()
+  if (banks.some(({ payoutDays }) => payoutDays === 'working')) return true
+  const providers = await mapConcurrent(await listProviders(), PROVIDERS_AT_ONCE, findProvider)
+  return providers.some((provider) => provider?.reversals === 'request')
+}
+
+/** Looks for the holidays of the year, and in December for those of the next one. */
 const isCalendarMissing = async (today: Day): Promise<boolean> => {
-  if (!today.includes('-12-')) return false
-  const [banks, calendar] = await Promise.all([listBanks(), findCalendar(yearAfter(today))])
-  return !calendar && banks.some(({ payoutDays }) => payoutDays === 'working')
+  const years = [yearOf(today), ...(today.includes('-12-') ? [yearAfter(today)] : [])]
+  const calendars = await Promise.all(years.map(findCalendar))
+  const isComplete = calendars.every((one) => one && Object.keys(one.days).length > 0)
+  return !isComplete && needsCalendar()
 }
 
 /**

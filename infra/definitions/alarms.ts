@@ -23,7 +23,7 @@ const reported: Partial<Record<AlarmedMetric, string>> = {
   SettlementUnfinished:
     'Settlement is unfinished two hours after midnight UTC: run operator settlement run for the providers in the log of reconcile-day',
   SettlementNotPaid: 'A due batch could not be paid: operator settlement process prints the reason',
-  CalendarMissing: 'The holidays of the next year are missing: run operator calendar set',
+  CalendarMissing: 'Holidays of this year or the next are missing: run operator calendar set',
   SettlementFailed: 'A bank rejected a payout: fix the cause, then run operator settlement retry',
   ReconciliationUnfinished:
     'A reconciliation has not ended after six hours: check queue and log of reconcile-part',

@@ -242,6 +242,7 @@ const rows = {
   'process-batch': paysBatches,
   'refund-customer': refundsCustomers,
   'reconcile-day': merge(startsReconciliation, findsPayoutDays, {
+    GetItem: ['PROVIDER#*'],
     Query: ['BANKS', 'DEBIT#*', 'LEDGER'],
     // Lists providers with unfinished settlement.
     BatchGetItem: ['BATCH#*', 'DEBIT#*'],

@@ -90,7 +90,7 @@ test.each([
   expect(await setCalendar('2026', file)).toMatchObject({ error: expect.stringContaining(error) })
 })
 
-test('the job of a night in December looks for the calendar of the next year', async () => {
+test('the job of a night in December looks for the calendars of both years', async () => {
   const december = Date.UTC(new Date().getUTCFullYear() + 1, 11, 2)
   const ahead = Math.ceil((december - Date.now()) / 1_000)
   expect(await service.runJob('reconcile-day', {}, ahead)).toEqual({ batchItemFailures: [] })

@@ -9,10 +9,10 @@ import { closeDay } from '../../shared/reconciliation/close-day.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { findBatch, listPayable } from '../../shared/store/settlement/batches.ts'
-import { gcb } from '../support/examples.ts'
+import { demoProvider, gcb } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted, refused } from '../support/refused.ts'
-import { storeBank } from '../support/settings.ts'
+import { storeBank, storeProvider } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 import { type FakeBank, fakeBank } from './fake-bank.ts'
 import { take } from './messages-sent.ts'
@@ -63,6 +63,14 @@ const figures = async (day: number) => {
   clear()
   await take(reconcileDay(runtimeAt('02:00:00', day)), 'reconciliations', {})
   return metrics()[0]
+}
+
+/** Returns how often the night of a day measures a missing calendar. */
+const missingOn = async (day: string) => {
+  clear()
+  const runtime = { ...runtimeAt('02:00:00'), now: () => new Date(`${day}T02:00:00Z`) }
+  await take(reconcileDay(runtime), 'reconciliations', {})
+  return metrics().flatMap(({ CalendarMissing }) => CalendarMissing ?? [])
 }
 
 /** Returns the batches that the closing of a day names. */
@@ -141,22 +149,27 @@ test('a payout that has begun continues on a free day', async () => {
   expect(granted(await payBatch(id, depsOn(TUESDAY)))).toMatchObject({ status: 'completed' })
 })
 
+const [CHRISTMAS, NEW_YEAR] = ['2026-12-25', '2027-01-01']
+
 test.each([
-  ['rings each night of December', '2026-12-01T02:00:00Z', 'working', [], [1]],
-  ['does not ring in November', '2026-11-30T02:00:00Z', 'working', [], []],
-  ['does not ring with a calendar', '2026-12-01T02:00:00Z', 'working', ['2027-01-01'], []],
-  ['does not ring for banks that pay on all days', '2026-12-01T02:00:00Z', 'all', [], []],
-] as const)(
-  'the missing calendar of the next year %s',
-  async (_, time, payoutDays, days, values) => {
-    await storeBank({ ...gcb, payoutDays })
-    for (const day of days) await holiday(day)
-    const runtime = { ...runtimeAt('02:00:00'), now: () => new Date(time) }
-    await take(reconcileDay(runtime), 'reconciliations', {})
-    const missing = metrics().flatMap(({ CalendarMissing }) => CalendarMissing ?? [])
-    expect(missing).toEqual(values)
-  },
-)
+  ['of the next year rings each night of December', '2026-12-01', 'working', [CHRISTMAS], [1]],
+  ['of the next year does not ring in November', '2026-11-30', 'working', [CHRISTMAS], []],
+  ['of this year rings each night', '2027-01-02', 'working', [CHRISTMAS], [1]],
+  ['rings for no year that has one', '2026-12-01', 'working', [CHRISTMAS, NEW_YEAR], []],
+  ['does not ring for banks that pay on all days', '2026-12-01', 'all', [], []],
+  ['rings for providers that request reversals', '2026-12-01', 'request', [], [1]],
+] as const)('a missing calendar %s', async (_, day, needs, days, values) => {
+  if (needs === 'request') await storeProvider({ ...demoProvider, reversals: needs })
+  await storeBank({ ...gcb, payoutDays: needs === 'working' ? needs : 'all' })
+  for (const date of days) await holiday(date)
+  expect(await missingOn(day)).toEqual(values)
+})
+
+test('a calendar that has lost its days is missing', async () => {
+  for (const date of [CHRISTMAS, NEW_YEAR]) await holiday(date)
+  await calendar('remove', { date: NEW_YEAR })
+  expect(await missingOn('2026-12-01')).toEqual([1])
+})
 
 test('a payout that waits for a working day is due on that day, and late after it', async () => {
   await batchOf(FRIDAY)

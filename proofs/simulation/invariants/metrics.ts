@@ -148,9 +148,7 @@ const causesOf: Record<AlarmedMetric, Causes | string> = {
   ),
   // The time of a run with small sizes can end while it reads a feed.
   SweepFaults: possibly(({ setup }) => !setup.isHealthy || setup.hasSmallSizes),
-  CalendarMissing: possibly(({ invocations }) =>
-    [...invocations.values()].some(({ startedAt }) => dayOf(startedAt).includes('-12-')),
-  ),
+  CalendarMissing: stored((item) => item.payoutDays === 'working' || item.reversals === 'request'),
   SettlementNotPaid: unpaid,
   UnusualUse: swept(isUnusual),
   UnwantedPrompts: swept(areUnwanted),
