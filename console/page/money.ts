@@ -9,9 +9,11 @@ type MoneyOptions = Partial<Record<string, string>>
 const calls: Record<string, (options: MoneyOptions) => Money> = {
   'debit complete': () => 'to provider',
   'debit fail': () => 'none',
+  'debit fail-refund': () => 'none',
   'debit reverse': ({ refund }) => (refund === 'none' ? 'taken back' : 'to customer'),
   'exception refund': () => 'to customer',
   'settlement complete': () => 'payout',
+  'settlement fail': () => 'none',
   'settlement process': () => 'payout',
   'settlement retry': () => 'payout',
 }

@@ -1,10 +1,10 @@
 import { paymentConnectors } from '../../shared/banks/registry.ts'
 import { findMadeLater } from '../../shared/banks/rejected-payments.ts'
 import { type Debit, predatesRestore } from '../../shared/domain/debits/debit.ts'
-import { blocksRefund, openException } from '../../shared/domain/debits/exception.ts'
+import { blocksRefund } from '../../shared/domain/debits/exception.ts'
 import {
   completeRefund,
-  failRefund,
+  mayBeSent,
   type Refund,
   refundStatuses,
   sendRefund,
@@ -12,14 +12,14 @@ import {
 } from '../../shared/domain/debits/refund.ts'
 import { isHeldBy, type Restore } from '../../shared/domain/operator/restore.ts'
 import type { PayoutResult } from '../../shared/domain/settlement/payout.ts'
-import { laterOf, secondsAfter } from '../../shared/domain/time.ts'
 import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { connectionConfig } from '../../shared/store/banks/connector-settings.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
-import { exceptionWrite, findExceptions } from '../../shared/store/debits/exceptions.ts'
+import { findExceptions } from '../../shared/store/debits/exceptions.ts'
+import { recordRefundFailure } from '../../shared/store/debits/refund-failures.ts'
 import { findRefund, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { findRestore } from '../../shared/store/operator/restores.ts'
 
@@ -27,9 +27,6 @@ const OWN = 'job:refund-customer'
 
 /** A query and a refund must both end within the function's time. */
 const TIMEOUT_SECONDS = 20
-
-/** A worker sends a refund within this time after it marks it. */
-const SENT_SECONDS = 60
 
 /**
  * Instructs the bank to refund a customer (docs/api.md#refunds). The instruction is stored before it is
@@ -58,8 +55,7 @@ export const refundCustomer = (runtime: Runtime) =>
     const isUnknown = isBegun && !connector.query
     if (isContradicted && !isUnknown && !(repeated && (await queryRefund(refund)))) {
       // The sweep sends the message again.
-      const until = secondsAfter(refund.sentAt ?? new Date(0), SENT_SECONDS)
-      if (isBegun && until > runtime.now()) return
+      if (isBegun && mayBeSent(refund, runtime.now())) return
       return recordFailure(refund, unsentRefunds.contradicted, OWN, runtime)
     }
     const made = await findMadeLater(isBegun ? [] : refund.failed, queryRefund)
@@ -101,19 +97,9 @@ const recordResult = async (refund: Refund, result: PayoutResult, runtime: Runti
   await replaceRefund(refund, completed, [], runtime)
 }
 
-/** Stores the failure and an exception for operators in one transaction. */
 const recordFailure = async (refund: Refund, failure: string, by: string, runtime: Runtime) => {
-  const { reference, provider, bank, amount, uuid, createdAt } = refund
-  const at = laterOf(createdAt, runtime.now())
-  const debit = await findDebit(reference)
-  const opened = {
-    kind: 'refund' as const,
-    ...{ reference, at, provider, bank, amount, by, requestId: uuid },
-    ...{ status: debit?.status, code: undefined, details: undefined, request: undefined },
-  }
-  const exception = openException({ ...opened, report: failure }, debit?.erasedAt)
-  const failed = failRefund(refund, { failure: exception.report ?? '', at })
-  if (await replaceRefund(refund, failed, [exceptionWrite(exception)], runtime)) {
+  const { reference, bank } = refund
+  if (await recordRefundFailure(refund, { failure, by }, [], runtime)) {
     // The exception has the failure, which is text of the bank.
     log.error('refund failed', { reference, bank, by })
   }

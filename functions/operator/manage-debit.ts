@@ -9,7 +9,9 @@ import { logUnreadable } from '../../shared/log.ts'
 import { ListPage, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { debit as noun } from '../../shared/operator/nouns/debits.ts'
 import {
+  failOpenRefund,
   findOpenDebit,
+  findOpenRefund,
   findReversible,
   noSuchDebit,
   reverseDebit,
@@ -88,6 +90,15 @@ export const manageDebit = operatorHandler(noun, {
     },
     check: async ({ reference }) =>
       unlessRefused(await findOpenDebit(reference, 'failed'), objectOf),
+  },
+  'fail-refund': {
+    run: async (options, author, runtime) => {
+      const refund = await failOpenRefund(options, author, runtime)
+      if (refund instanceof Refusal) return refund
+      return shown((await findDebit(options.reference)) ?? noSuchDebit())
+    },
+    check: async ({ reference }, { at }) =>
+      unlessRefused(await findOpenRefund(reference, at), callObject),
   },
   repair: async ({ provider, date, cursor }, author, runtime) => {
     if (!(await findProvider(provider))) return noSuch('provider')

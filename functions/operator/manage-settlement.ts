@@ -11,7 +11,8 @@ import { buildBatchMessage, payBatchMessage } from '../../shared/queues/outbox.t
 import { sendAllOrThrow } from '../../shared/queues/send.ts'
 import { environment, real, timeLimit } from '../../shared/runtime.ts'
 import { completeBatch, findRecordable } from '../../shared/settlement/complete.ts'
-import { findPayout, findRetry } from '../../shared/settlement/due.ts'
+import { findPayout, findRetry, findUnderway } from '../../shared/settlement/due.ts'
+import { failBatch } from '../../shared/settlement/fail.ts'
 import { readStatement } from '../../shared/settlement/monthly-statement.ts'
 import { operatorDeps, payBatch, paymentDeps, retryBatch } from '../../shared/settlement/pay.ts'
 import { readReport } from '../../shared/settlement/report/bucket.ts'
@@ -126,6 +127,18 @@ export const manageSettlement = operatorHandler(settlement, {
     },
     check: async ({ batch, ...paid }, { at }) =>
       unlessRefused(await findRecordable(batch, paid, at), ({ begun }) => objectOf(begun.batch)),
+  },
+  fail: {
+    run: async ({ batch, reason }, author, runtime) => {
+      const recordChange = (previous: Batch, { status, failure }: Batch) =>
+        changeWrites(
+          recordingOf(previous, author),
+          { status: previous.status },
+          { status, failure },
+        )
+      return viewOf(await failBatch(batch, reason, recordChange, runtime))
+    },
+    check: async ({ batch }) => unlessRefused(await findUnderway(batch), objectOf),
   },
   retry: {
     run: async ({ batch, ...options }, author, runtime) => {

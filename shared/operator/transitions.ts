@@ -3,23 +3,31 @@ import { advance, type Changes, type Debit } from '../domain/debits/debit.ts'
 import { eraseChanges } from '../domain/debits/erasure.ts'
 import { blocksRefund, contradicted } from '../domain/debits/exception.ts'
 import { checkTransition, isOpen, type Status } from '../domain/debits/lifecycle.ts'
-import { type Refund, reversalRefund } from '../domain/debits/refund.ts'
+import {
+  mayBeSent,
+  type Refund,
+  refundStatuses,
+  reversalRefund,
+  shownRefund,
+} from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebit } from '../store/debits/debits.ts'
 import { acceptanceWrite, findExceptions, findRequest } from '../store/debits/exceptions.ts'
+import { recordRefundFailure } from '../store/debits/refund-failures.ts'
 import { findRefund, refundCreation, refundReplacement } from '../store/debits/refunds.ts'
 import { transition } from '../store/debits/transitions.ts'
 import { changeWrites } from '../store/operator/changes.ts'
 import { currentGeneration } from '../store/operator/restores.ts'
+import { optimistically } from '../store/optimistic.ts'
 import type { Write } from '../store/table.ts'
 import { transact } from '../store/transactions.ts'
 import { repairBeforeReversal } from '../sweep/repair.ts'
 import type { Once } from './bulk.ts'
-import type { Author } from './handler.ts'
+import { type Author, noSuch } from './handler.ts'
 
-/** Transitions of debits by operators, each with its change record in one transaction. */
+/** Transitions of debits and refunds by operators, each with its change record in one transaction. */
 
 export const noSuchDebit = () => new Refusal(3404, { details: 'no such debit' })
 
@@ -153,3 +161,34 @@ export const reverseDebit = async (
     await completeReversal(reversed, author, runtime)
   return reversed
 }
+
+/** Returns a refund of which an operator can record that its bank will not make it. */
+export const findOpenRefund = async (reference: Reference, at: Date): Promise<Refund | Refusal> => {
+  const [debit, stored] = await Promise.all([findDebit(reference), findRefund(reference)])
+  if (!debit) return noSuchDebit()
+  const refund = shownRefund(stored)
+  if (!refund) return noSuch('refund')
+  const { isOpen: isUnanswered } = refundStatuses[refund.status]
+  if (isUnanswered && !mayBeSent(refund, at)) return refund
+  const details = isUnanswered
+    ? 'a worker may be sending the refund: try again in a minute'
+    : `the refund is ${refund.status}`
+  return new Refusal(1409, { details })
+}
+
+/** Fails a refund to which its bank gives no final reply. */
+export const failOpenRefund = (
+  { reference, reason }: { reference: Reference; reason: string },
+  author: Author,
+  runtime: Runtime,
+): Promise<Refund | Refusal> =>
+  optimistically<Refund | Refusal>(`refund of ${reference}`, async () => {
+    const refund = await findOpenRefund(reference, runtime.now())
+    if (refund instanceof Refusal) return refund
+    const { provider, uuid, status } = refund
+    const recording = { ...author, target: reference, provider }
+    const next = { refund: uuid, refund_status: 'failed', error_message: reason }
+    const record = changeWrites(recording, { refund_status: status }, next)
+    const failure = { failure: reason, by: `operator:${author.by}` }
+    return recordRefundFailure(refund, failure, record, runtime)
+  })

@@ -101,7 +101,8 @@ const exceptionMatches = (exception: ReportException, debit: Debit | undefined):
     [`has an exception by ${exception.by}`]:
       exception.by !== `bank:${exception.bank}` &&
       exception.by !== `provider:${exception.provider}` &&
-      !exception.by.startsWith('job:'),
+      !exception.by.startsWith('job:') &&
+      !(exception.kind === 'refund' && exception.by.startsWith('operator:')),
     'has a request that it does not know':
       exception.request !== undefined &&
       debit !== undefined &&

@@ -52,6 +52,23 @@ export const findRetry = async (id: BatchId, at: Date): Promise<Batch | Refusal>
   return settlementAccount ? payoutTo(settlementAccount, batch, at) : noAccount()
 }
 
+/** Refuses a batch whose payout has ended. */
+export const refusalIfEnded = (batch: Batch): Refusal | undefined => {
+  const payout = payoutOf(batch)
+  if (payout === 'none') return new Refusal(5005)
+  return payout === 'retries'
+    ? new Refusal(5005, { details: 'its bank rejected the payout: see settlement retry' })
+    : undefined
+}
+
+/** Returns a batch whose payout is in progress. */
+export const findUnderway = async (id: BatchId): Promise<Batch | Refusal> => {
+  const batch = await findBatch(id)
+  if (!batch) return new Refusal(5404)
+  const isUnderway = payoutOf(batch) === 'resumes'
+  return isUnderway ? batch : (refusalIfEnded(batch) ?? notPayable('the payout has not begun'))
+}
+
 /** Returns a failed batch, the only kind that can be retried. */
 export const findFailedBatch = async (id: BatchId): Promise<Batch | Refusal> => {
   const batch = await findBatch(id)

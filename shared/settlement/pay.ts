@@ -25,7 +25,7 @@ import { findRestore } from '../store/operator/restores.ts'
 import * as batches from '../store/settlement/batches.ts'
 import { findFunds } from '../store/settlement/funding.ts'
 import type { Write } from '../store/table.ts'
-import { dueInstead, findDue, findFailedBatch, listOffsettable } from './due.ts'
+import { dueInstead, findDue, findFailedBatch, listOffsettable, refusalIfEnded } from './due.ts'
 import { notPayable, type PayoutOptions, payeeOf } from './payee.ts'
 
 export type PaymentDeps = {
@@ -84,15 +84,12 @@ export const payBatch = async (
 ): Promise<Batch | Refusal> => {
   const [batch, restore] = await Promise.all([batches.findBatch(id), findRestore()])
   if (!batch) return new Refusal(5404)
-  const payout = payoutOf(batch)
-  if (payout === 'none') return new Refusal(5005)
-  if (payout === 'retries') {
-    return new Refusal(5005, { details: 'its bank rejected the payout: see settlement retry' })
-  }
+  const ended = refusalIfEnded(batch)
+  if (ended) return ended
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
   const generation = restore?.generation
   const alongside = options.recordChange?.(batch) ?? []
-  if (payout === 'begins') {
+  if (payoutOf(batch) === 'begins') {
     const write = { previous: batch, alongside }
     const begun = await begin(batch, { ...deps, generation }, options, write)
     return begun ?? payBatch(id, deps, options)

@@ -36,8 +36,10 @@ test.each([
   ['debit', 'reverse', {}, 'to customer'],
   ['debit', 'reverse', { refund: 'none' }, 'taken back'],
   ['debit', 'fail', {}, 'none'],
+  ['debit', 'fail-refund', {}, 'none'],
   ['debit', 'complete', {}, 'to provider'],
   ['settlement', 'complete', { amount: '49.25' }, 'payout'],
+  ['settlement', 'fail', {}, 'none'],
   ['provider', 'update', {}, undefined],
 ] as const)('the terms of the call %s %s with %o are %s', (noun, verb, options, money) => {
   expect(moneyOf(noun, verb, options)).toBe(money)

@@ -19,6 +19,7 @@ import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { eventually } from '../support/eventually.ts'
 import { nightAfter, settlementAccount } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
+import { untilRefundWaits } from '../support/refunds.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
@@ -83,6 +84,15 @@ const rejected = async (): Promise<string> => {
   return built
 }
 
+const REASON = { reason: 'GCB says by telephone that it will not pay' }
+/** Makes a call while GCB leaves refunds and payouts underway. */
+const whileSilent = async (noun: string, verb: string, options: Options): Promise<void> => {
+  await call('bank', 'behave', { bank: 'GCB', as: 'silent' })
+  await grant(await request(noun, verb, options))
+  if (noun === 'debit') await untilRefundWaits(String(options.reference))
+  await call('bank', 'behave', { bank: 'GCB', as: 'normal' })
+}
+
 const evidence = { 'bank-reference': 'GCB-7', reason: 'By telephone' }
 const connector = { connector: 'http', 'connector-url': 'https://bank.test/debits' }
 const hook = (path: string) => `http://127.0.0.1:9/${path}`
@@ -141,6 +151,11 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
   }),
   'debit complete': open,
   'debit fail': open,
+  'debit fail-refund': async () => {
+    const reference = await completed('sk_sandbox_demo')
+    await whileSilent('debit', 'reverse', { reference, reason: 'Dispute' })
+    return { reference, ...REASON }
+  },
   'exception refund': completedLate,
   'exception resolve': async () => {
     const { reference } = await completedLate()
@@ -163,6 +178,11 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
       if (approval) await grant(approval.id)
     })
     return { batch: id, ...evidence, amount: net }
+  },
+  'settlement fail': async () => {
+    const underway = await batch('demo')
+    await whileSilent('settlement', 'process', { batch: underway })
+    return { batch: underway, ...REASON }
   },
   'settlement process': async () => ({ batch: await batch('demo') }),
   'settlement retry': async () => ({ batch: await rejected() }),
@@ -188,6 +208,7 @@ const objects: Record<string, object> = {
   'debit reverse': ofDebit,
   'debit complete': ofDebit,
   'debit fail': ofDebit,
+  'debit fail-refund': ofDebit,
   'exception refund': ofDebit,
   'exception resolve': {},
   'funding record': { amount: '1.00', bank: 'GCB' },
@@ -198,6 +219,7 @@ const objects: Record<string, object> = {
   'provider enable': payout('other'),
   'provider update': { provider: 'other', bank: 'GCB', account: '*********8002' },
   'settlement complete': payout('other'),
+  'settlement fail': payout('demo'),
   'settlement process': payout('demo'),
   'settlement retry': payout('demo'),
   'webhook set': { provider: 're-pointed' },
@@ -610,7 +632,9 @@ describe('a request', () => {
       ['debit complete', { reference: done, ...evidence }, 'from completed to completed'],
       ['debit complete', { reference: failed, ...evidence }, 'from failed to completed'],
       ['debit fail', { reference: done, ...evidence }, 'from completed to failed'],
+      ['debit fail-refund', { reference: done, ...REASON }, 'no such refund'],
       ['settlement retry', { batch: unpaid }, 'only a failed batch can be retried'],
+      ['settlement fail', { batch: unpaid, ...REASON }, 'the payout has not begun'],
       ['settlement complete', { batch: unpaid, amount: '98.50', ...evidence }, 'would pay'],
     ]
     for (const [title, options, line] of refusals) {

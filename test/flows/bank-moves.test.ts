@@ -2,6 +2,7 @@ import { expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
+import { untilRefundWaits } from '../support/refunds.ts'
 import { SILENT } from '../support/requests.ts'
 import { testInProcess, useService } from '../support/running-service.ts'
 
@@ -78,6 +79,37 @@ testInProcess(
     await eventually(async () => {
       expect((await service.show(reference)).refund.status).toBe('failed')
     })
+    await staysWith(`the refund of ${reference} is failed: end it first`)
+    await service.call('exception', 'resolve', { reference, note: 'Repaid in cash' })
+    await moves()
+  },
+)
+
+testInProcess(
+  'the connector of a bank that never gives a final reply is removed once operators have recorded what it said',
+  async () => {
+    await service.call('bank', 'enable', { bank: 'HTB' })
+    const payee = await createPayee(service, 'left', settlementAccount('7001007001', 'HTB'))
+    const fields = { phone_number: SILENT, bank_identifier: 'HTB', amount: '100.00' }
+    const { reference, uuid } = await service.chargeUntil('processing', fields, payee.credential)
+    const report = { status: 'completed', bank_reference: 'HTB-2' }
+    await service.report(uuid, report, 'bt_sandbox_htb')
+    const [batch] = (await payee.run(nightAfter(0))).built
+    const refused = { status: 400, body: '' }
+    bank.conducts.push(refused)
+    await expect(payee.batch('process', batch.id)).rejects.toThrow('HTTP 400')
+    bank.conducts.push(refused)
+    await payee.reverse(reference)
+    await untilRefundWaits(reference)
+    vi.stubEnv('SANDBOX_BANK', 'false')
+    await service.call('bank', 'disable', { bank: 'HTB' })
+    const said = { reason: 'HTB says that it will never pay this' }
+    await staysWith(`the payout of ${batch.id} is processing: end it first`)
+    await payee.batch('fail', batch.id, said)
+    const evidence = { 'bank-reference': 'GCB-1', reason: 'Paid by GCB' }
+    await payee.batch('complete', batch.id, evidence)
+    await staysWith(`the refund of ${reference} is processing: end it first`)
+    await service.call('debit', 'fail-refund', { reference, ...said })
     await staysWith(`the refund of ${reference} is failed: end it first`)
     await service.call('exception', 'resolve', { reference, note: 'Repaid in cash' })
     await moves()

@@ -6,6 +6,7 @@ import { type ApprovalRule, guardedOf, type Verb } from '../../shared/operator/v
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { findBatches, listBatchTimes } from '../../shared/store/settlement/batches.ts'
 import { settlementAccount } from '../support/payee.ts'
+import { untilRefundWaits } from '../support/refunds.ts'
 import { CHARGE, chargeBody, FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 
@@ -53,6 +54,17 @@ const rejected = async (batch: string): Promise<void> => {
   await agreed('settlement', 'process', { batch })
   await call('bank', 'behave', { bank: 'GCB', as: 'normal' })
   expect(await call('settlement', 'show', { batch })).toMatchObject({ status: 'failed' })
+}
+
+/** Returns a reversed debit and a batch whose bank leaves refund and payout underway. */
+const underway = async () => {
+  const [unpaid, refunding] = [await batchOf('demo'), await completed('sk_sandbox_fast')]
+  await call('bank', 'behave', { bank: 'GCB', as: 'silent' })
+  await agreed('settlement', 'process', { batch: unpaid })
+  await agreed('debit', 'reverse', { reference: refunding, reason: 'Returned' })
+  await untilRefundWaits(refunding)
+  await call('bank', 'behave', { bank: 'GCB', as: 'normal' })
+  return { unpaid, refunding }
 }
 
 /** Disables a provider of the seeds that has an unpaid batch. */
@@ -109,10 +121,11 @@ const newWorld = async () => {
   ])
   for (const { uuid } of [late, kept]) await service.report(uuid, REPORT)
   await rejected(failed)
+  const begun = await underway()
   const batch = await batchOf('demo')
   const objects = { shop, fenced, mine, bank, phone, funding, stolen: `S${number}` }
   const [first, second] = [late.reference, kept.reference]
-  return { ...objects, rows, failed, batch, late: first, kept: second, done, open, other }
+  return { ...objects, ...begun, rows, failed, batch, late: first, kept: second, done, open, other }
 }
 
 type World = Awaited<ReturnType<typeof newWorld>>
@@ -178,6 +191,7 @@ const attacksOn = (w: World): Attack[] => [
   ['delivery recover', { provider: w.shop, since: new Date().toISOString() }],
   ['debit complete', { reference: w.open.reference, ...evidence }],
   ['debit fail', { reference: w.other.reference, ...evidence }],
+  ['debit fail-refund', { reference: w.refunding, reason: 'x' }],
   ['debit reverse', { reference: w.done, reason: 'x' }],
   ['debit repair', { provider: w.shop, date: today() }],
   ['exception refund', { reference: w.late }],
@@ -191,6 +205,7 @@ const attacksOn = (w: World): Attack[] => [
   ['funding correct', { reference: w.funding, amount: '9.00', reason: 'x' }],
   ['settlement process', { batch: w.batch }],
   ['settlement complete', { batch: w.failed, ...evidence }],
+  ['settlement fail', { batch: w.unpaid, reason: 'x' }],
   ['settlement retry', { batch: w.failed }],
   ['settlement run', { date: today() }],
   ['reconciliation statement', { bank: 'GCB', date: today(), statement: STATEMENT }],
@@ -220,6 +235,7 @@ const factsOf = async (w: World) => {
     const { status, uuid } = await read('settlement', 'show', { batch: id })
     return { status, uuid }
   }
+  const [refunding, unpaid] = await Promise.all([debit(w.refunding), batch(w.unpaid)])
   const { connector, status } = await read('bank', 'show', { bank: w.bank })
   const { url } = await read('webhook', 'show', { provider: w.shop })
   const account = await read('customer', 'show', { phone: w.phone, bank: 'GCB' })
@@ -235,6 +251,8 @@ const factsOf = async (w: World) => {
     settings: await Promise.all([w.shop, w.fenced, 'other'].map(provider)),
     debits: await Promise.all([w.late, w.done, w.open.reference, w.other.reference].map(debit)),
     batches: await Promise.all([w.batch, w.failed].map(batch)),
+    // A sweep may end them meanwhile.
+    haveFailed: [refunding.refund.status, unpaid.status].map((status) => status === 'failed'),
     connection: { connector, status, ...(await findConnectorSettings(w.bank as never)) },
     bank: await read('bank', 'show', { bank: w.stolen }),
     areManyResolved: kept?.resolved_at !== null,

@@ -97,6 +97,7 @@ const rows = rowsOf(`
   debit reverse reference=DCS-20200101-ZZZZZZ reason=x  no such debit
   debit complete reference=DCS-20200101-ZZZZZZ bank-reference=X reason=Y  no such debit
   debit fail reference=DCS-20200101-ZZZZZZ bank-reference=X reason=Y  no such debit
+  debit fail-refund reference=DCS-20200101-ZZZZZZ reason=Y  no such debit
   debit reverse reference=DCS-20200101-ZZZZZZ  --reason: is required
   debit reverse reference=DCS-20200101-ZZZZZZ reason=  --reason: 
   debit reverse reference=DCS-20200101-ZZZZZZ reason=${'x'.repeat(201)}  --reason: 
@@ -122,6 +123,7 @@ const rows = rowsOf(`
   settlement process batch=STL-20200101-ZZZZZZ  Settlement batch not found (5404)
   settlement process batch=DCS-20200101-ZZZZZZ  --batch: must be a batch like
   settlement retry batch=STL-20200101-ZZZZZZ  Settlement batch not found (5404)
+  settlement fail batch=STL-20200101-ZZZZZZ reason=Y  Settlement batch not found (5404)
   settlement complete batch=STL-20200101-ZZZZZZ  --bank-reference: is required, --reason: is required
   settlement complete batch=STL-20200101-ZZZZZZ bank-reference=X reason=Y  5404
   reconciliation run  --date: is required

@@ -136,6 +136,40 @@ test.each([1, 2])(
   },
 )
 
+test('a payout to which its bank gives no final reply fails by what an operator has heard, and its retry asks first', async () => {
+  const { payee, batch } = await createBatch('refused-for-ever')
+  const said = { reason: 'HTB says that it will never pay this' }
+  const fail = () => payee.batch('fail', batch.id, said)
+  await expect(fail()).rejects.toThrow('the payout has not begun')
+  for (const _ of [1, 2]) {
+    bank.conducts.push({ status: 400, body: '' })
+    await expect(payee.batch('process', batch.id)).rejects.toThrow('HTTP 400')
+  }
+  const { length } = bank.requestsFor(batch.uuid)
+  const failed = { status: 'failed', failure: said.reason, uuid: batch.uuid }
+  expect(await fail()).toMatchObject(failed)
+  expect(bank.requestsFor(batch.uuid)).toHaveLength(length)
+  const change = await service.changeOf(batch.id)
+  expect(change).toMatchObject({
+    ...{ noun: 'settlement', verb: 'fail' },
+    changed: {
+      status: { from: 'processing', to: 'failed' },
+      failure: { from: null, to: said.reason },
+    },
+  })
+  await expect(fail()).rejects.toThrow('its bank rejected the payout: see settlement retry')
+  expect(await service.changeOf(batch.id)).toEqual(change)
+  await expect(payee.run(second)).rejects.toThrow('5002')
+  const made = { uuid: batch.uuid, amount: '118.69', status: 'paid', bank_reference: 'HTB-PAID' }
+  bank.outcomes.set(batch.uuid, made)
+  await expect(payee.batch('retry', batch.id)).rejects.toThrow('HTB has paid the rejected payout')
+  bank.outcomes.delete(batch.uuid)
+  const retried = await payee.batch('retry', batch.id)
+  expect(retried).toMatchObject({ status: 'completed', failure: null })
+  expect([batch, retried].map((one) => paymentsOf(one).length)).toEqual([0, 1])
+  await expect(fail()).rejects.toThrow('5005')
+})
+
 test('a payout waits for an account, and while its provider is disabled', async () => {
   const { payee, batch } = await createBatch('no-account')
   const update = (settings: Record<string, string>) =>

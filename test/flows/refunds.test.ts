@@ -10,6 +10,7 @@ import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import { useReceiver } from '../support/receiver.ts'
+import { untilRefundWaits } from '../support/refunds.ts'
 import { SILENT, statusPath } from '../support/requests.ts'
 import { type Charged, codeOf, type Shown, useService } from '../support/running-service.ts'
 import { sqsEvent } from '../support/sqs-event.ts'
@@ -228,6 +229,76 @@ test('a bank that is making or has made a refund which it rejected is not asked 
     'repayment',
     'reversal',
   ])
+})
+
+const SAID = { reason: 'HTB says that it will never refund this' }
+
+/** Returns a reversed debit whose bank refuses each order of its refund, and has not made it. */
+const refused = async (): Promise<Debit> => {
+  const debit = await completed('HTB')
+  bank.conducts.push({ status: 400, body: '' })
+  await reverse(debit)
+  await eventually(() => expect(posts(debit)).toHaveLength(1))
+  return debit
+}
+
+test('a refund to which its bank gives no final reply fails by what an operator has heard, once', async () => {
+  const debit = await refused()
+  const { reference } = debit
+  const options = { reference, ...SAID }
+  const early = 'a worker may be sending the refund: try again in a minute'
+  expect(await service.refusal('debit', 'fail-refund', options)).toBe(early)
+  await untilRefundWaits(reference)
+  const { refund: failed } = await service.call('debit', 'fail-refund', options)
+  expect(failed).toMatchObject({ status: 'failed', error_message: SAID.reason })
+  const by = expect.stringMatching(/^operator:/)
+  const exception = { kind: 'refund', report: SAID.reason, reported_by: by, resolved_at: null }
+  const change = await service.changeOf(reference)
+  expect(change).toMatchObject({
+    ...{ noun: 'debit', verb: 'fail-refund' },
+    changed: {
+      refund_status: { from: 'processing', to: 'failed' },
+      refund: { from: null, to: failed.uuid },
+      error_message: { from: null, to: SAID.reason },
+    },
+  })
+  expect(await service.refusal('debit', 'fail-refund', options)).toBe('the refund is failed')
+  expect(await service.changeOf(reference)).toEqual(change)
+  expect(await service.exceptions(reference)).toMatchObject([exception])
+  expect(bank.requestsFor(failed.uuid)).toHaveLength(1)
+  const resolution = { reference, kind: 'refund', note: 'Repaid in cash' }
+  await service.call('exception', 'resolve', resolution)
+  const types = (await entriesOf(debit)).map(({ type }) => type)
+  expect(types.toSorted()).toEqual(['repayment', 'reversal'])
+  const date = real.now().toISOString().slice(0, 10)
+  const { invariants } = await service.call('reconciliation', 'run', { date })
+  expect(JSON.stringify(invariants)).not.toContain(reference)
+  const { open } = await service.call('day', 'close', { date })
+  expect(JSON.stringify(open)).not.toContain(reference)
+})
+
+test('a retry after an operator has failed a refund asks its bank first, and fails too if the bank is out', async () => {
+  const debit = await refused()
+  const { reference } = debit
+  await untilRefundWaits(reference)
+  const { refund: failed } = await service.call('debit', 'fail-refund', { reference, ...SAID })
+  bank.failsWith(503)
+  const { uuid } = await refund(debit)
+  await eventually(() => expect(bank.requestsFor(failed.uuid)).toHaveLength(2))
+  expect(await refundOf(debit)).toMatchObject({ uuid, status: 'pending' })
+  const again = await service.call('debit', 'fail-refund', { reference, ...SAID })
+  expect(again.refund).toMatchObject({ uuid, status: 'failed' })
+  bank.failsWith(undefined)
+  await refund(debit)
+  const done = await becomes(debit, 'completed')
+  const asked = bank.requests.filter(({ path, raw }) => !raw && path.includes('/refunds/'))
+  for (const one of [failed.uuid, uuid]) {
+    expect(asked.some(({ path }) => path.endsWith(one))).toBe(true)
+  }
+  expect(posts(debit).map(({ body }) => body.uuid)).toEqual([failed.uuid, done.uuid])
+  expect(await service.refusal('debit', 'fail-refund', { reference, ...SAID })).toBe(
+    'the refund is completed',
+  )
 })
 
 test('a refund is an exception too when the bank has no connector', async () => {

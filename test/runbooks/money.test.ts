@@ -3,6 +3,7 @@ import { beforeAll, expect } from 'vitest'
 import { dayAfter } from '../../shared/domain/time.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
+import { untilRefundWaits } from '../support/refunds.ts'
 import { FAILS_AT_ONCE } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 import { commandsOf, operatorWords } from './page.ts'
@@ -108,6 +109,27 @@ runbook('operations.md#reconciliation-differs')(
       expect(await entriesOf(service, id)).toEqual(['fees', 'payout'])
     }
     expect(await entriesOf(service, wrong.id)).toEqual(['fees'])
+  },
+)
+
+runbook('operators.md#a-bank-gives-no-final-reply')(
+  'a refund and a payout that their bank never makes fail, as their operators record it',
+  async ({ run, values }) => {
+    const [reference = ''] = await acme.complete('12.00')
+    const { id: batch } = await batchOf('unanswered')
+    await behave('silent')
+    await service.call('settlement', 'process', { batch })
+    await acme.reverse(reference)
+    await untilRefundWaits(reference)
+    values['DCS-20261121-ABC123'] = reference
+    const { refund } = await run('debit fail-refund', { refund: { status: 'failed' } })
+    values['STL-20261122-ABC789'] = batch
+    await run('settlement fail', { status: 'failed', paid: '98.50' })
+    await behave('normal')
+    expect(await entriesOf(service, batch)).toEqual(['fees'])
+    const open = await service.exceptions(reference)
+    expect(open).toMatchObject([{ kind: 'refund', report: refund.error_message }])
+    await service.call('exception', 'resolve', { reference, note: 'Repaid in cash' })
   },
 )
 

@@ -69,6 +69,10 @@ const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
     done: ({ customer, bank }) => `The account of ${customer} at ${bank} is set.`,
   },
   'customer unlink': { ...danger, label: 'Remove', done: 'The account is removed.' },
+  'debit fail-refund': {
+    label: 'Record failure',
+    done: 'The refund has failed, and its exception is open.',
+  },
   'debit reverse': {
     ...danger,
     done: (_, options) => {
@@ -95,6 +99,7 @@ const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
   'limit set': { label: 'Set a limit', done: 'The limit is set.' },
   'provider create': { ...primary, label: 'New provider', done: 'The provider is created.' },
   'settlement complete': { label: 'Record payout', done: 'The payout is recorded.' },
+  'settlement fail': { label: 'Record failure', done: 'The payout has failed.' },
   'settlement process': { label: 'Pay now', done: 'The payout is sent.' },
   'settlement retry': {
     label: 'Retry payout',

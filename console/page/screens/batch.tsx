@@ -28,6 +28,7 @@ const PayoutActions = ({ id, net, status, sealed_at }: BatchResult) => {
     <>
       <Call {...texts} of={['settlement', verb, { batch: id }]} />
       <Call of={['settlement', 'complete', { batch: id }]} />
+      {status === 'processing' && <Call of={['settlement', 'fail', { batch: id }]} />}
     </>
   )
 }

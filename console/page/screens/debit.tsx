@@ -115,8 +115,8 @@ const refundFacts: ViewColumns<NonNullable<DebitResult['refund']>> = {
   ...named('reason', 'bank_reference', 'error_message as Failure', 'created_at', 'completed_at'),
 }
 
-const MAY_REPEAT: Record<ShownRefundStatus, boolean> = {
-  ...{ pending: false, processing: false, completed: false, failed: true },
+const REFUND_OFFERS: Record<ShownRefundStatus, 'failure' | 'repeat' | null> = {
+  ...{ pending: 'failure', processing: 'failure', completed: null, failed: 'repeat' },
 }
 
 const Refund = ({ reference, refund }: DebitResult) => {
@@ -124,8 +124,11 @@ const Refund = ({ reference, refund }: DebitResult) => {
   const about = `Asks the bank again to refund ${refund.amount} GHS.`
   const call = ['exception', 'refund', { reference }] as const
   const again = <Call label="Refund again" of={call} about={about} />
+  const failure = <Call of={['debit', 'fail-refund', { reference }]} />
+  const actions = { failure, repeat: again }
+  const offer = REFUND_OFFERS[refund.status]
   return (
-    <Panel title="Refund" actions={MAY_REPEAT[refund.status] && again}>
+    <Panel title="Refund" actions={offer && actions[offer]}>
       <View of={refund} rows={refundFacts} />
     </Panel>
   )

@@ -56,7 +56,7 @@ const effectOf = ({ before, after }: Change): Guarded | undefined => {
 
 /** The calls that always need an approval, and those that need one with an option. */
 const ALWAYS =
-  /^(?:settlement (?:complete|retry)|funding (?:record|correct)|connector (?:set|remove)|customer (?:link|import)|debit (?:reverse|complete|fail)|exception refund|limit remove|webhook rotate-secret)$/
+  /^(?:settlement (?:complete|fail|retry)|funding (?:record|correct)|connector (?:set|remove)|customer (?:link|import)|debit (?:reverse|complete|fail|fail-refund)|exception refund|limit remove|webhook rotate-secret)$/
 const WITH_OPTION: Readonly<Record<string, RegExp>> = {
   'provider create': /^settlement-/,
   'provider update': /^(?:name|fee-.*|settlement-.*|allow-list|request-secret)$/,

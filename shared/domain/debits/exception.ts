@@ -108,7 +108,10 @@ export type ReportException = {
   provider: ProviderId
   bank: BankIdentifier
   amount: Pesewas
-  /** `bank:GCB`, `job:refund-customer` for a refund that cannot be sent, or `provider:demo`. */
+  /**
+   * `bank:GCB`, `provider:demo`, `job:refund-customer` for a refund that cannot be sent, or `operator:NAME` for
+   * one that its bank will not make.
+   */
   by: string
   /** The uuid of the refund, for a failed refund. */
   requestId: string

@@ -3,7 +3,7 @@ import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
 import { namesOf } from '../names.ts'
 import type { ProviderId } from '../providers/provider.ts'
-import { laterOf } from '../time.ts'
+import { laterOf, secondsAfter } from '../time.ts'
 import { type Debit, stateAt } from './debit.ts'
 import {
   bankReferenceIn,
@@ -167,6 +167,13 @@ const isShownRefund = (refund: Refund): refund is ShownRefund => isShown(refund.
 /** Returns the refund that providers and operators see; null without one. */
 export const shownRefund = (refund: Refund | undefined): ShownRefund | null =>
   refund && isShownRefund(refund) ? refund : null
+
+/** A worker sends a refund, and records the reply, within this time after it marks it. */
+const SENT_SECONDS = 60
+
+/** Reports whether a worker may be sending it. */
+export const mayBeSent = ({ sentAt }: Refund, at: Date): boolean =>
+  sentAt !== null && secondsAfter(sentAt, SENT_SECONDS) > at
 
 /** Marks a refund before each time that it is sent. */
 export const sendRefund = (refund: Refund, at: Date): Refund => ({

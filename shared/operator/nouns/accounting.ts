@@ -96,6 +96,13 @@ export const settlement = {
         reason: o.reason('reason and source'),
       }),
     },
+    fail: {
+      effect: 'money',
+      shows: 'no customer',
+      approval: 'always',
+      summary: 'fails a processing payout that its bank says it will never make',
+      options: o.options({ batch, reason: o.reason('reason; the provider can read it') }),
+    },
     retry: {
       effect: 'money',
       shows: 'no customer',

@@ -82,6 +82,13 @@ export const debit = {
       summary: 'fails a pending or processing debit that its bank reported outside the API',
       options: outcome('reason from the bank; the provider reads it as the error message'),
     },
+    'fail-refund': {
+      effect: 'money',
+      shows: 'customers',
+      approval: 'always',
+      summary: 'fails a pending or processing refund that its bank says it will never make',
+      options: o.options({ reference, reason: o.reason('reason; the provider can read it') }),
+    },
     repair: {
       effect: 'settings',
       shows: 'no customer',

@@ -104,7 +104,7 @@ export type OperatorResults<Options = AnyOptions> = {
     redeliver: DeliveryResult
     recover: RecoveryResult
   }
-  debit: Record<'show' | 'reverse' | 'complete' | 'fail', DebitResult> & {
+  debit: Record<'show' | 'reverse' | 'complete' | 'fail' | 'fail-refund', DebitResult> & {
     list: DebitSummary[]
     repair: {
       provider: ProviderId
@@ -123,7 +123,7 @@ export type OperatorResults<Options = AnyOptions> = {
     resolve: OneOrMany<Options, ExceptionResult[]>
     upload: { bulk: BulkId }
   }
-  settlement: Record<'show' | 'process' | 'complete' | 'retry', BatchResult> & {
+  settlement: Record<'show' | 'process' | 'complete' | 'fail' | 'retry', BatchResult> & {
     run: SettlementRunResult
     list: BatchResult[]
     report: Formatted<Options, SettlementReport, { url: string }>
