@@ -8,7 +8,7 @@ import { readOutgoing } from '../../shared/reconciliation/bank-outgoing.ts'
 import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { real, timeLimit } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
-import { putStatement } from '../../shared/store/banks/statements.ts'
+import { loadBooked, putStatement } from '../../shared/store/banks/statements.ts'
 import { putChange } from '../../shared/store/operator/changes.ts'
 import { refusalOfDay } from '../../shared/store/retention.ts'
 import { reconciliationView } from '../../shared/views/operator/reconciliation.ts'
@@ -40,8 +40,11 @@ export const manageReconciliation = operatorHandler(reconciliation, {
       return { columns, encoding }
     }
     if ('uuids' in request) return readByUuid(identifier, request.uuids)
-    if ('cursor' in request)
-      return readBankDebits({ bank: identifier, date, cursor: request.cursor })
+    if ('cursor' in request) {
+      const { cursor } = request
+      const page = await readBankDebits({ bank: identifier, date, cursor })
+      return cursor ? page : { ...page, booked: (await loadBooked(date))(identifier) }
+    }
     if ('outgoing' in request) {
       const { outgoing: kind, after } = request
       return readOutgoing(kind, { bank: identifier, date, after })

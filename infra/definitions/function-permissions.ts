@@ -168,7 +168,7 @@ const rows = {
     sealingKey: true,
     invokes: approvable,
   },
-  'manage-reconciliation': merge(reconciles, startsReconciliation, {
+  'manage-reconciliation': merge(reconciles, startsReconciliation, closesDays, {
     GetItem: ['BANKS'],
     PutItem: ['CHANGES', 'STATEMENTS'],
   }),

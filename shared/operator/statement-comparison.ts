@@ -1,4 +1,6 @@
 import {
+  AHEAD_MAX,
+  AROUND_DAYS,
   type Movement,
   type StatementExample,
   type StatementGroup,
@@ -12,8 +14,8 @@ import {
   type StatementRow,
 } from '../domain/banks/statement-row.ts'
 import { CURRENCY, formatAmount, type Pesewas, pesewas } from '../domain/money.ts'
-import type { Day } from '../domain/time.ts'
-import { newMovements, referencesOf } from './statement-movements.ts'
+import { type Day, dayAfter } from '../domain/time.ts'
+import { type Found, newMovements, referencesOf } from './statement-movements.ts'
 
 /** Compares a bank's statement of a day with its debits, refunds and payouts (docs/api.md#bank-statements). */
 
@@ -54,16 +56,24 @@ const isCompletedOn = (date: Day, { completed_at }: Movement): boolean =>
 /** A refunded late completion: `completed_at` is that of its report, which can follow the bank's booking by days. */
 const isLate = ({ kind, status }: Movement): boolean => kind === 'debit' && status === 'failed'
 
-/** Reports whether a movement can have a row in the statement of a day. */
-const isBookedOn = (date: Day, movement: Movement): boolean =>
-  isCompletedOn(date, movement) || (isLate(movement) && date < String(movement.completed_at))
+/** Reports whether the bank may have moved the money on a day before the service learned of it. */
+const isAhead = (date: Day, movement: Movement): boolean => {
+  const { begun_at, completed_at } = movement
+  if (completed_at === null || completed_at < dayAfter(date)) return false
+  const isNear = completed_at < dayAfter(date, AROUND_DAYS + 1)
+  return isLate(movement) || (isNear && (begun_at ?? completed_at) < dayAfter(date))
+}
 
 export const isOfDay = (date: Day, { completed_at }: StatementRow) => completed_at.startsWith(date)
 
 const isOfKind = (row: StatementRow, { kind }: Movement): boolean =>
   row.kind === 'outgoing' ? kind !== 'debit' : kind === row.kind
 
-const differencesOf = (row: StatementRow, movement: Movement, date: Day): string[] => {
+const differencesOf = (
+  row: StatementRow,
+  movement: Movement,
+  { isBooked, earlier }: { isBooked: boolean; earlier: Day | undefined },
+): string[] => {
   const { kind, status, completed_at, bank_reference, reference } = movement
   const isNamed =
     bank_reference === null ||
@@ -72,9 +82,10 @@ const differencesOf = (row: StatementRow, movement: Movement, date: Day): string
   return [
     ...(isOfKind(row, movement) ? [] : [`it is a ${kind} here`]),
     ...(completed_at === null ? [`the ${kind} is ${status} here`] : []),
-    ...(completed_at !== null && !isBookedOn(date, movement)
+    ...(completed_at !== null && !isBooked
       ? [`the ${kind} was completed here at ${completed_at}`]
       : []),
+    ...(earlier ? [`the statement of ${earlier} names the same ${kind}`] : []),
     ...(row.amount === amountOf(movement) ? [] : [`the amount is ${movement.amount} here`]),
     ...(row.currency === CURRENCY ? [] : [`the currency is ${CURRENCY} here`]),
     ...(isNamed ? [] : [`the bank_reference is ${bank_reference} here`]),
@@ -85,7 +96,22 @@ const differencesOf = (row: StatementRow, movement: Movement, date: Day): string
 export const newComparison = (date: Day) => {
   const groups = byName(newGroup)
   const movements = newMovements()
+  const booked = new Map<string, Day>()
+  const ahead = new Set<string>()
+  /** Returns the differences of the first row that names a movement. */
+  const nameBy = (row: StatementRow, movement: Found) => {
+    movements.mark(movement, row.line)
+    const { uuid } = movement
+    // A row that the stored result cannot name differs: another day might have it, too.
+    if (ahead.size < AHEAD_MAX && isAhead(date, movement)) ahead.add(uuid)
+    const isBooked = isCompletedOn(date, movement) || ahead.has(uuid)
+    return differencesOf(row, movement, { isBooked, earlier: booked.get(uuid) })
+  }
   return {
+    /** Adds a movement that the statement of an earlier day names, before the first row. */
+    book: (uuid: string, day: Day): void => void booked.set(uuid, day),
+    /** Returns the uuids of movements of later days that rows name. */
+    ahead: (): string[] => [...ahead],
     knows: movements.knows,
     /** Adds a movement of the bank that was completed on the day, or that a later row names. */
     add: movements.add,
@@ -97,9 +123,7 @@ export const newComparison = (date: Day) => {
         return
       }
       const { kind, reference, line } = found
-      const reasons =
-        line === 0 ? differencesOf(row, found, date) : [`line ${line} names the same ${kind}`]
-      if (line === 0) movements.mark(found, row.line)
+      const reasons = line === 0 ? nameBy(row, found) : [`line ${line} names the same ${kind}`]
       const example = () => ({ ...rowView(row), reference })
       if (reasons.length === 0) groups.matched.add(row.amount, example)
       else groups.differs.add(row.amount, () => ({ ...example(), reason: reasons.join('; ') }))
@@ -111,8 +135,8 @@ export const newComparison = (date: Day) => {
     end: (covers: readonly MovementKind[] = movementKinds): StatementReport => {
       for (const { rowid: _, line: __, ...movement } of movements.unnamed()) {
         if (!covers.includes(movement.kind) || !isCompletedOn(date, movement)) continue
-        // Its row can be that of an earlier day.
-        if (isLate(movement)) continue
+        // Its row is, or can be, that of an earlier day.
+        if (booked.has(movement.uuid) || isLate(movement)) continue
         groups.missing_at_bank.add(amountOf(movement), () => movement)
       }
       movements.close()

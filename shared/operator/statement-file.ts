@@ -1,6 +1,11 @@
 import { createHash, type Hash } from 'node:crypto'
 import * as v from 'valibot'
-import type { BankDebitsPage, OutgoingPage, StatementReport } from '../domain/banks/statement.ts'
+import type {
+  BankDebitsPage,
+  Booked,
+  OutgoingPage,
+  StatementReport,
+} from '../domain/banks/statement.ts'
 import type { StatementFormat } from '../domain/banks/statement-format.ts'
 import type { MovementKind, StatementRow } from '../domain/banks/statement-row.ts'
 import { Uuid } from '../domain/ids.ts'
@@ -76,19 +81,22 @@ export const compareFile = async (
   const comparison = newComparison(date)
   const hash = createHash('sha256')
   const coverage: Coverage = { kinds: ['debit'] }
+  let booked: Booked | undefined
   const loadDebits = async (request: DebitsRequest) => {
     const page = await ask<DebitsRequest>(request)
     for (const debit of page.debits) comparison.add(debit)
     return page
   }
   const loadDay = async (): Promise<void> => {
-    let { next } = await loadDebits({ cursor: null })
-    while (next) ({ next } = await loadDebits({ cursor: next }))
+    let page = await loadDebits({ cursor: null })
+    booked = page.booked
+    for (const [uuid, day] of Object.entries(booked?.days ?? {})) comparison.book(uuid, day)
+    while (page.next) page = await loadDebits({ cursor: page.next })
     for (const kind of OUTGOING) {
       for (let after: string | null = ''; after !== null; ) {
-        const page: OutgoingPage = await ask({ outgoing: kind, after })
-        for (const movement of page.outgoing) comparison.add(movement)
-        after = page.next
+        const { outgoing, next }: OutgoingPage = await ask({ outgoing: kind, after })
+        for (const movement of outgoing) comparison.add(movement)
+        after = next
       }
     }
   }
@@ -127,6 +135,7 @@ export const compareFile = async (
   const covers = coverage.kinds
   const report = comparison.end(covers)
   const stored = { counts: countsOf(report), names: namesOf(report), digest: hash.digest('hex') }
-  await ask({ result: { covers: [...covers], ...stored } })
+  const days = { ahead: comparison.ahead(), booked: booked?.digest }
+  await ask({ result: { covers: [...covers], ...stored, ...days } })
   return { report, ignored, covers }
 }

@@ -3,7 +3,7 @@ import type { Movement } from '../domain/banks/statement.ts'
 import type { StatementRow } from '../domain/banks/statement-row.ts'
 
 /** A movement, and the line that names it; 0: none yet. */
-type Found = Movement & { rowid: number; line: number }
+export type Found = Movement & { rowid: number; line: number }
 
 /** Memory of the database; what exceeds it is in a file without a name, which ends with the process. */
 const CACHE_KIB = 64 * 1024
@@ -12,7 +12,7 @@ const TABLE = `
   pragma journal_mode = off;
   pragma cache_size = -${CACHE_KIB};
   create table movements
-    (kind, reference, provider, uuid, bank_reference, amount, status, completed_at, line);
+    (kind, reference, provider, uuid, bank_reference, amount, status, begun_at, completed_at, line);
   create unique index by_uuid on movements (uuid);
   create index by_bank_reference on movements (bank_reference);
   begin`
@@ -30,7 +30,8 @@ export const newMovements = () => {
   database.exec(TABLE)
   const prepare = (sql: string) => database.prepare(sql)
   const insert = prepare(`insert or ignore into movements values
-    (:kind, :reference, :provider, :uuid, :bank_reference, :amount, :status, :completed_at, 0)`)
+    (:kind, :reference, :provider, :uuid, :bank_reference, :amount, :status, :begun_at,
+      :completed_at, 0)`)
   const mark = prepare('update movements set line = ? where rowid = ?')
   const select = 'select rowid, * from movements'
   const known = prepare('select 1 from movements where uuid = ?')
@@ -48,7 +49,7 @@ export const newMovements = () => {
   }
   return {
     /** Adds a movement, unless one has its uuid. */
-    add: (movement: Movement): void => void insert.run(movement),
+    add: (movement: Movement): void => void insert.run({ begun_at: null, ...movement }),
     knows: (uuid: string): boolean => known.get(uuid) !== undefined,
     /** Returns the movement of a row: by our uuid; if the uuid is empty or the bank’s own, by a reference. */
     find: (row: StatementRow, amount: string): Found | undefined => {

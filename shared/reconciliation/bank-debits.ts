@@ -1,5 +1,10 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
-import type { BankDebitsCursor, BankDebitsPage, Movement } from '../domain/banks/statement.ts'
+import {
+  AROUND_DAYS,
+  type BankDebitsCursor,
+  type BankDebitsPage,
+  type Movement,
+} from '../domain/banks/statement.ts'
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import { type Reference, referenceOfUuid, type Uuid } from '../domain/ids.ts'
 import { formatAmount } from '../domain/money.ts'
@@ -16,8 +21,6 @@ import { readOrder } from '../store/debits/status-lists.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { EXPECTED } from './lifecycle.ts'
 
-/** A debit ends within ten minutes, unless an operator ends it. */
-const EARLIER_DAYS = 3
 const PAGE_SIZE = 100
 /** 300 bytes each: 3 MB of the 6 MB of a Lambda reply. */
 const DEBITS_MAX = 10_000
@@ -35,6 +38,7 @@ const view = (debit: Debit): Movement => {
     bank_reference: bankReference,
     amount: formatAmount(amount),
     status,
+    begun_at: state.createdAt.toISOString(),
     // A reversal without a refund records that the bank moved no money.
     completed_at: state.refund === 'none' ? null : (state.completedAt?.toISOString() ?? null),
   }
@@ -50,7 +54,7 @@ export const readBankDebits = async (
   { bank, date, cursor }: BankDebitsRequest,
   { examinedMax = EXAMINED_MAX } = {},
 ): Promise<BankDebitsPage> => {
-  const span = { from: startOf(dayAfter(date, -EARLIER_DAYS)), before: startOf(dayAfter(date)) }
+  const span = { from: startOf(dayAfter(date, -AROUND_DAYS)), before: startOf(dayAfter(date)) }
   const debits: Movement[] = []
   let examined = 0
   let after = cursor?.after ?? null

@@ -1,5 +1,5 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
-import type { Movement, OutgoingPage } from '../domain/banks/statement.ts'
+import { AROUND_DAYS, type Movement, type OutgoingPage } from '../domain/banks/statement.ts'
 import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
 import { formatAmount } from '../domain/money.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
@@ -11,8 +11,6 @@ import type { Span } from '../store/table.ts'
 
 /** Refunds and payouts of a bank, to compare with its statement (docs/api.md#bank-statements). */
 
-/** A bank may book an instruction earlier or later than its reply. */
-const AROUND_DAYS = 3
 /** 400 bytes each: 2 MB of the 6 MB of a Lambda reply. */
 const PAGE_SIZE = 5_000
 
@@ -31,6 +29,7 @@ const refundView = (refund: Refund): Movement => ({
   bank_reference: refund.bankReference,
   amount: formatAmount(refund.amount),
   status: refund.status,
+  begun_at: refund.createdAt.toISOString(),
   completed_at: refund.completedAt?.toISOString() ?? null,
 })
 
@@ -64,6 +63,7 @@ const payoutView = (batch: Batch): Movement => ({
   bank_reference: batch.bankReference,
   amount: formatAmount(batch.paid ?? 0n),
   status: batch.status,
+  ...(batch.sealedAt && { begun_at: batch.sealedAt.toISOString() }),
   completed_at: batch.completedAt?.toISOString() ?? null,
 })
 

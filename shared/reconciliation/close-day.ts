@@ -1,6 +1,5 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { type MovementKind, movementKinds } from '../domain/banks/statement-row.ts'
-import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
 import { formatAmount } from '../domain/money.ts'
 import type { BankDay, DayClosing, OpenMatter } from '../domain/operator/day-closing.ts'
 import { agesOf, type RecentChanges } from '../domain/settlement/ages.ts'
@@ -14,15 +13,12 @@ import {
   post,
   trialBalance,
 } from '../domain/settlement/ledger-entry.ts'
-import { type Day, dayAfter, END_OF_TIME, startOf } from '../domain/time.ts'
+import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { changesUntil } from '../ledger/ages.ts'
 import { openDay, spanOf } from '../ledger/day.ts'
-import { completionOf } from '../ledger/entries.ts'
-import { type ComparedStatement, listStatements } from '../store/banks/statements.ts'
-import { findDebits } from '../store/debits/debits.ts'
-import { refundPages } from '../store/debits/refunds.ts'
 import { listProviders } from '../store/providers/providers.ts'
 import { findBatches, listBatchTimes } from '../store/settlement/batches.ts'
+import { type DayStatement, loadStatements, statementReasons, stateOf } from './day-statements.ts'
 import { newMatter, openBatches, openExceptions } from './open-matters.ts'
 
 /** Collects what is open at the end of a day. Reads the current state of exceptions and batches. */
@@ -80,77 +76,6 @@ const batchesOf = async (date: Day) => {
 const movedKinds = ({ moved }: Pick<BankDay, 'moved'>): MovementKind[] =>
   movementKinds.filter((kind) => moved[kind] !== 0n)
 
-const GROUPS = {
-  missing_here: 'rows that are missing here',
-  missing_at_bank: 'movements that are missing at the bank',
-  differs: 'rows that differ',
-}
-
-/** `early`: the event since the comparison that makes it worth nothing. */
-type DayStatement = ComparedStatement & { early?: string | undefined }
-
-/** Adds the end of the day, or the reversal of one of its debits for which the bank moved nothing. */
-const withEvents = async (statements: readonly ComparedStatement[], date: Day, now: Date) => {
-  const end = startOf(dayAfter(date))
-  const from = new Date(Math.min(...statements.map(({ at }) => at.getTime())))
-  const waived = statements.length > 0 ? await waivedSince(from, date) : []
-  return statements.map((statement): DayStatement => {
-    if (end <= now && statement.at < end) return { ...statement, early: 'the day ended' }
-    const later = waived.find(
-      ({ bank, createdAt }) => bank === statement.bank && createdAt > statement.at,
-    )
-    const early = later && `${later.reference} was reversed without a refund`
-    return { ...statement, early }
-  })
-}
-
-/** Returns the reversals since a time without a refund, of debits that were completed on a day. */
-const waivedSince = async (from: Date, date: Day): Promise<Refund[]> => {
-  const found: Refund[] = []
-  for await (const page of refundPages('completed', { from, before: END_OF_TIME })) {
-    const waived = page.filter(({ status }) => !refundStatuses[status].isInstructed)
-    const debits = await findDebits(waived.map(({ reference }) => reference))
-    const isOfDay = ({ reference }: Refund): boolean => {
-      const debit = debits.get(reference)
-      const completion = debit && completionOf(debit)
-      return completion !== undefined && isWithin(completion.completedAt, spanOf(date))
-    }
-    found.push(...waived.filter(isOfDay))
-  }
-  return found
-}
-
-/** Returns why a statement does not confirm what its bank moved. */
-const statementReasons = (
-  kinds: readonly MovementKind[],
-  statement: DayStatement | undefined,
-): string[] => {
-  if (!statement) {
-    return kinds.length > 0 ? [`no statement of the bank, which moved ${kinds.join(', ')}`] : []
-  }
-  const { covers, counts, names, early } = statement
-  return [
-    ...(early ? [`the statement was compared before ${early}`] : []),
-    ...kinds
-      .filter((kind) => !covers.includes(kind))
-      .map((kind) => `the statement has no row of a ${kind}`),
-    ...(Object.keys(GROUPS) as (keyof typeof GROUPS)[]).flatMap((group) =>
-      counts[group] > 0
-        ? [`${GROUPS[group]}: ${counts[group]}, such as ${names[group].join(', ')}`]
-        : [],
-    ),
-  ]
-}
-
-const stateOf = (
-  reasons: readonly string[],
-  statement: DayStatement | undefined,
-): BankDay['statement'] => {
-  if (!statement) return 'missing'
-  if (statement.early) return 'early'
-  return reasons.length > 0 ? 'differs' : 'agrees'
-}
-
 type Debts = { closing: Balances; changes: RecentChanges }
 
 const banksOf = (
@@ -200,8 +125,7 @@ export const closeDay = async (date: Day, now: Date): Promise<DayClosing> => {
   }
   const debts = { closing, changes: await changesUntil(date) }
   const end = startOf(dayAfter(date))
-  const statements = await withEvents(await listStatements(date), date, now)
-  const banks = banksOf(moved, debts, statements)
+  const banks = banksOf(moved, debts, await loadStatements(date, now))
   const statement = `--statement FILE --date ${date}`
   const balance = trialBalance(closing)
   const open: OpenMatter[] = [

@@ -1,6 +1,12 @@
+import type { Day } from '../time.ts'
 import type { MovementKind } from './statement-row.ts'
 
 /** The comparison of what a bank moved with its statement of a day (docs/api.md#bank-statements). */
+
+/** Days around that of a statement: the service may learn later what the bank moved on it. */
+export const AROUND_DAYS = 3
+/** Movements of later days that a stored statement names: 200 kB of the 400 kB of an item. */
+export const AHEAD_MAX = 5_000
 
 /** Money that a bank moved. Its uuid is that of the instruction to the bank. */
 export type Movement = {
@@ -12,7 +18,16 @@ export type Movement = {
   bank_reference: string | null
   amount: string
   status: string
+  /** Before it the bank cannot have moved the money. Undefined in a reply of an earlier version. */
+  begun_at?: string
   completed_at: string | null
+}
+
+/** What the compared statements of the days before name: the day of the statement by the movement's uuid. */
+export type Booked = {
+  days: Record<string, Day>
+  /** Null: none. */
+  digest: string | null
 }
 
 /** A position in one of a provider's lists. */
@@ -23,6 +38,8 @@ export type BankDebitsPage = {
   next: BankDebitsCursor | null
   /** Requested uuids of our own form that no debit of the bank has; undefined in a reply of an earlier version. */
   absent?: string[]
+  /** With the first page of a day. */
+  booked?: Booked
 }
 /** Refunds or payouts; the next page begins after a position. */
 export type OutgoingPage = { outgoing: Movement[]; next: string | null }

@@ -20,7 +20,7 @@ export type BankDay = {
   remitted: bigint
   receivable: bigint
   ages: Ages
-  /** `early`: compared before the day ended, or before a reversal without a refund. */
+  /** `early`: compared before the day ended, that of an earlier day, or a reversal without a refund. */
   statement: 'agrees' | 'differs' | 'early' | 'missing'
 }
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { BankIdentifier } from '../../domain/banks/bank.ts'
+import { AHEAD_MAX } from '../../domain/banks/statement.ts'
 import { movementKinds } from '../../domain/banks/statement-row.ts'
 import { BankReference } from '../../domain/debits/bank-update.ts'
 import { BatchId, Uuid } from '../../domain/ids.ts'
@@ -128,6 +129,9 @@ const Result = v.object({
   digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   counts: v.object({ matched: Count, missing_here: Count, missing_at_bank: Count, differs: Count }),
   names: v.object({ missing_here: Names, missing_at_bank: Names, differs: Names }),
+  // The command of an earlier version has neither.
+  ahead: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(36))), v.maxLength(AHEAD_MAX))),
+  booked: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(43)))),
 })
 
 /**

@@ -1,7 +1,8 @@
 import type { BankIdentifier } from '../../domain/banks/bank.ts'
+import { AROUND_DAYS, type Booked } from '../../domain/banks/statement.ts'
 import type { MovementKind } from '../../domain/banks/statement-row.ts'
-import type { Day } from '../../domain/time.ts'
-import { keys } from '../keys.ts'
+import { type Day, dayAfter } from '../../domain/time.ts'
+import { keys, sha256 } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
 import * as db from '../table.ts'
 
@@ -16,6 +17,10 @@ export type ComparedStatement = {
   counts: Record<'matched' | 'missing_here' | 'missing_at_bank' | 'differs', number>
   /** Lines or references of the first rows and movements of these groups. */
   names: Record<'missing_here' | 'missing_at_bank' | 'differs', string[]>
+  /** The uuids of its movements that were completed on later days. Absent: none. */
+  ahead?: string[] | undefined
+  /** The digest of what the statements of the days before named then. Absent: null. */
+  booked?: string | null | undefined
   at: Date
   by: string
 }
@@ -29,4 +34,23 @@ export const listStatements = async (date: Day): Promise<ComparedStatement[]> =>
     db.itemsQuery(pk, 'begins_with(sk, :date)', { ':date': `${date}#` }),
   )
   return items.map((item) => fromStored<ComparedStatement>(db.withoutKeys(item), { at: true }))
+}
+
+/**
+ * Reads the statements of the days before, so that a movement has its row on one day only.
+ * @returns what those of a bank name
+ */
+export const loadBooked = async (date: Day): Promise<(bank: BankIdentifier) => Booked> => {
+  const before = Array.from({ length: AROUND_DAYS }, (_, n) => dayAfter(date, -1 - n))
+  const statements = (await Promise.all(before.map(listStatements))).flat()
+  return (bank) => {
+    const named = statements
+      .filter((statement) => statement.bank === bank)
+      .flatMap(({ date: day, ahead = [] }) => ahead.map((uuid) => [uuid, day] as const))
+      .sort()
+    return {
+      days: Object.fromEntries(named),
+      digest: named.length === 0 ? null : sha256(JSON.stringify(named)),
+    }
+  }
 }

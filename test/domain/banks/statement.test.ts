@@ -322,6 +322,16 @@ test("a debit's uuid wins over a bank reference, also in a row of money that lef
   expect([report.matched.count, report.missing_at_bank.count]).toEqual([0, 1])
 })
 
+test('a statement names at most 5,000 movements of later days, and further rows of them differ', () => {
+  const comparison = newComparison('2026-11-21' as Day)
+  const uuids = Array.from({ length: 5_001 }, (_, n) => `00000000-0000-4000-8000-${n}`)
+  for (const uuid of uuids) comparison.add({ ...later, uuid, reference: uuid, begun_at: AT })
+  for (const uuid of uuids) comparison.addRow(row({ uuid }))
+  const { matched, differs } = comparison.end()
+  expect([matched.count, differs.count, differs.examples[0]?.reason]).toEqual([5_000, 1, DAY])
+  expect(comparison.ahead()).toEqual(uuids.slice(0, 5_000))
+})
+
 test('a shared bank reference matches the debit with the same amount', () => {
   const { matched } = compared([row({ uuid: null, amount: 5_00 }), byBank], [debit(), cheap])
   expect(matched.examples).toMatchObject([{ reference: OTHER_REFERENCE }, { reference }])
