@@ -53,8 +53,11 @@ const amountOf = ({ amount }: Movement): Pesewas => pesewas(Number(amount.replac
 const isCompletedOn = (date: Day, { completed_at }: Movement): boolean =>
   completed_at?.startsWith(date) === true
 
-/** A refunded late completion: `completed_at` is that of its report, which can follow the bank's booking by days. */
-const isLate = ({ kind, status }: Movement): boolean => kind === 'debit' && status === 'failed'
+/**
+ * A refunded late completion, or a rejected refund with a note that the customer has the money: `completed_at` is that
+ * of report or note, which can follow the bank's booking by days.
+ */
+const isLate = ({ status }: Movement): boolean => status === 'failed'
 
 /** Reports whether the bank may have moved the money on a day before the service learned of it. */
 const isAhead = (date: Day, movement: Movement): boolean => {

@@ -3,7 +3,7 @@ import type { Movement } from '../domain/banks/statement.ts'
 import type { StatementRow } from '../domain/banks/statement-row.ts'
 
 /** A movement, and the line that names it; 0: none yet. */
-export type Found = Movement & { rowid: number; line: number }
+export type Found = Omit<Movement, 'earlier'> & { rowid: number; line: number }
 
 /** Memory of the database; what exceeds it is in a file without a name, which ends with the process. */
 const CACHE_KIB = 64 * 1024
@@ -14,6 +14,7 @@ const TABLE = `
   create table movements
     (kind, reference, provider, uuid, bank_reference, amount, status, begun_at, completed_at, line);
   create unique index by_uuid on movements (uuid);
+  create table earlier (uuid primary key, current);
   create index by_bank_reference on movements (bank_reference);
   begin`
 
@@ -32,10 +33,12 @@ export const newMovements = () => {
   const insert = prepare(`insert or ignore into movements values
     (:kind, :reference, :provider, :uuid, :bank_reference, :amount, :status, :begun_at,
       :completed_at, 0)`)
+  const insertEarlier = prepare('insert or ignore into earlier values (?, ?)')
   const mark = prepare('update movements set line = ? where rowid = ?')
   const select = 'select rowid, * from movements'
-  const known = prepare('select 1 from movements where uuid = ?')
-  const byUuid = prepare(`${select} where uuid = ?`)
+  const byUuid = prepare(
+    `${select} where uuid = coalesce((select current from earlier where uuid = ?1), ?1)`,
+  )
   /** Of several, one without a line and with the amount of the row, then one without a line. */
   const namedBy = (member: 'bank_reference' | 'reference') =>
     prepare(`${select} where ${member} = ? and (kind = ? or (? = 'outgoing' and kind <> 'debit'))
@@ -49,8 +52,11 @@ export const newMovements = () => {
   }
   return {
     /** Adds a movement, unless one has its uuid. */
-    add: (movement: Movement): void => void insert.run({ begun_at: null, ...movement }),
-    knows: (uuid: string): boolean => known.get(uuid) !== undefined,
+    add: ({ earlier = [], ...movement }: Movement): void => {
+      insert.run({ begun_at: null, ...movement })
+      for (const uuid of earlier) insertEarlier.run(uuid, movement.uuid)
+    },
+    knows: (uuid: string): boolean => byUuid.get(uuid) !== undefined,
     /** Returns the movement of a row: by our uuid; if the uuid is empty or the bank’s own, by a reference. */
     find: (row: StatementRow, amount: string): Found | undefined => {
       const { uuid, bank_reference, kind } = row

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { advance, type Debit as StoredDebit } from '../../shared/domain/debits/debit.ts'
 import { type Refund, reversalRefund, sendRefund } from '../../shared/domain/debits/refund.ts'
 import { derivedUuid, type Reference } from '../../shared/domain/ids.ts'
+import { operateFully } from '../../shared/operator/operate.ts'
 import { real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
@@ -224,7 +225,13 @@ test('a bank that is making or has made a refund which it rejected is not asked 
     })
   }
   expect(posts(debit).map(({ body }) => body.uuid)).toEqual([uuid])
+  const unnoted = { reference, reason: 'the refund is failed here' }
+  expect((await stated(uuid)).differs.examples).toMatchObject([unnoted])
   await service.call('exception', 'resolve', { reference, note: 'HTB refunded it after all' })
+  const { uuid: last } = await refundOf(debit)
+  const { matched, differs } = await stated(uuid, last)
+  const twice = { reference, reason: 'line 2 names the same refund' }
+  expect([matched.examples, differs.examples]).toMatchObject([[{ reference }], [twice]])
   expect((await entriesOf(debit)).map(({ type }) => type).toSorted()).toEqual([
     'repayment',
     'reversal',
@@ -356,6 +363,19 @@ const entriesOf = async ({ reference }: Debit): Promise<Shown[]> => {
   const date = new Date().toISOString().slice(0, 10)
   const { entries } = await service.call('ledger', 'show', { date })
   return entries.filter(({ source }: Shown) => source.reference === reference)
+}
+
+/** Compares today's statement of HTB with rows of these refunds. */
+const stated = async (...uuids: string[]): Promise<Shown> => {
+  const date = new Date().toISOString().slice(0, 10)
+  const rows = uuids.map((uuid) => `${uuid},-80.00,GHS,${date}`)
+  const statement = ['uuid,amount,currency,completed_at', ...rows].join('\n')
+  const options = { bank: 'HTB', date, statement }
+  const reply = await operateFully({ noun: 'reconciliation', verb: 'statement', options }, (call) =>
+    service.operate(call.noun, call.verb, call.options),
+  )
+  if ('error' in reply) throw new Error(reply.error)
+  return reply.result as Shown
 }
 
 const CONTRADICTED =

@@ -1,12 +1,16 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { BankDebitsCursor, Movement } from '../../shared/domain/banks/statement.ts'
+import type { BatchId } from '../../shared/domain/ids.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
+import { iso } from '../../shared/domain/time.ts'
 import { readBankDebits } from '../../shared/reconciliation/bank-debits.ts'
 import { readOutgoing } from '../../shared/reconciliation/bank-outgoing.ts'
-import { payBatch } from '../../shared/settlement/pay.ts'
+import { completeBatch } from '../../shared/settlement/complete.ts'
+import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { followOpen } from '../../shared/store/debits/open-debits.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
-import { fakeBank } from '../settlement/fake-bank.ts'
+import { fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
 import {
   at,
   builtBatch,
@@ -16,8 +20,11 @@ import {
   newProvider,
   openedDebit,
   runtimeAt,
+  updateProvider,
 } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
+import { gcb } from '../support/examples.ts'
+import { storeBank } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 beforeAll(useFreshTable)
@@ -70,4 +77,43 @@ test('a payout in progress is compared with the statement of each later day', as
   const { outgoing } = await readOutgoing('payout', { bank, date: dayAt(9), after: '' })
   const movement = { reference: id, status: 'processing', amount: '10.00', completed_at: null }
   expect(outgoing).toMatchObject([movement])
+})
+
+/** Rejects the payout of a batch once; `prepare` precedes its retry, which has this behaviour. */
+const retriedPayout = async (behaviour: PayoutBehaviour, prepare = async (_: ProviderId) => {}) => {
+  const provider = await newProvider({ account: '1041001001' })
+  await completedDebit(provider, 10_00, at('09:00:00'))
+  const { id, uuid } = await builtBatch(provider)
+  const { connectors, behaviours } = fakeBank()
+  behaviours.push('reject', behaviour)
+  const deps = { runtime: runtimeAt('00:00:01', 2), connectors }
+  await payBatch(id, deps)
+  await prepare(provider)
+  await retryBatch(id, () => [], deps)
+  return { id, uuid }
+}
+
+const payoutsOf = async (id: BatchId, at = bank) => {
+  const { outgoing } = await readOutgoing('payout', { bank: at, date: dayAt(3), after: '' })
+  return outgoing.filter(({ reference }) => reference === id)
+}
+
+test('a payout that an operator records has the uuids of its rejected attempts', async () => {
+  const { id, uuid } = await retriedPayout('reject')
+  await completeBatch(id, { bankReference: 'B-1', bank }, () => [], runtimeAt('09:00:00', 3))
+  const [begun_at, completed_at] = [at('00:00:01', 1), at('09:00:00', 3)].map(iso)
+  const times = { begun_at, completed_at }
+  expect(await payoutsOf(id)).toMatchObject([{ status: 'completed', earlier: [uuid], ...times }])
+})
+
+test('a payout that another bank made is failed at the bank that rejected it', async () => {
+  const eco = 'ECO' as BankIdentifier
+  const { id, uuid } = await retriedPayout('pay', async (provider) => {
+    await storeBank({ ...gcb, identifier: eco })
+    const account = { bank: eco, accountNumber: '1041001002', accountName: 'Settled' }
+    await updateProvider(provider, { settlementAccount: account })
+  })
+  const rejected = { uuid, amount: '10.00', status: 'failed', completed_at: null }
+  expect(await payoutsOf(id)).toMatchObject([rejected])
+  expect(await payoutsOf(id, eco)).toMatchObject([{ status: 'completed', earlier: [] }])
 })

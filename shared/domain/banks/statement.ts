@@ -8,13 +8,15 @@ export const AROUND_DAYS = 3
 /** Movements of later days that a stored statement names: 200 kB of the 400 kB of an item. */
 export const AHEAD_MAX = 5_000
 
-/** Money that a bank moved. Its uuid is that of the instruction to the bank. */
+/** Money that a bank moved. Its uuid is that of the last instruction to the bank. */
 export type Movement = {
   kind: MovementKind
   /** Of the debit, or of the batch. */
   reference: string
   provider: string
   uuid: string
+  /** The uuids of instructions that the bank rejected before, and may have carried out later. */
+  earlier?: readonly string[]
   bank_reference: string | null
   amount: string
   status: string
@@ -45,7 +47,7 @@ export type BankDebitsPage = {
 export type OutgoingPage = { outgoing: Movement[]; next: string | null }
 
 /** A row of the statement with its debit, or a debit that has no row. */
-export type StatementExample = Partial<Omit<Movement, 'uuid' | 'kind'>> & {
+export type StatementExample = Partial<Omit<Movement, 'uuid' | 'kind' | 'earlier'>> & {
   kind: MovementKind | 'outgoing'
   uuid: string | null
   line?: number

@@ -243,6 +243,9 @@ const dollars = row({ currency: 'USD' })
 const later = debit({ completed_at: NEXT_DAY })
 const reportedLater = debit({ status: 'failed', completed_at: NEXT_DAY })
 const reportedNow = debit({ status: 'failed' })
+const retried = debit({ kind: 'payout', uuid: OTHER, earlier: [UUID], bank_reference: null })
+const left = row({ kind: 'outgoing', bank_reference: null })
+const PAID_TWICE = 'line 2 names the same payout'
 const renamed = debit({ bank_reference: 'B-2' })
 const AMOUNT = 'the amount is 90.00 here'
 const CHEAP = 'the amount is 5.00 here'
@@ -296,6 +299,14 @@ test.each<[string, StatementRow[], Movement[], string, string?]>([
   ['another currency', [dollars], [debit()], DIFFERENCE, CURRENCY],
   ['two differences', [dollars], [cheaper], DIFFERENCE, `${AMOUNT}; ${CURRENCY}`],
   ['a failed debit', [row()], [failed], DIFFERENCE, 'the debit is failed here'],
+  ['the uuid of an earlier attempt', [left], [retried], MATCH],
+  [
+    'both uuids of a payout',
+    [left, { ...left, ...row({ uuid: OTHER, kind: 'outgoing' }) }],
+    [retried],
+    '1=100.00 0 0 1=100.00',
+    PAID_TWICE,
+  ],
   ['another day', [row()], [later], DIFFERENCE, DAY],
   ['another reference', [row()], [renamed], DIFFERENCE, 'the bank_reference is B-2 here'],
   ['two rows', [row(), byBank], [debit()], '1=100.00 0 0 1=100.00', TWICE],
