@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { HOUR_MS } from '../../shared/domain/time.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
@@ -7,6 +7,7 @@ import { keys } from '../../shared/store/keys.ts'
 import { findCustomerHash } from '../../shared/store/operator/customer-hash.ts'
 import { put, remove } from '../../shared/store/table.ts'
 import { eventually } from '../support/eventually.ts'
+import { untilRefundWaits } from '../support/refunds.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { type Charged, type Shown, testInProcess, useService } from '../support/running-service.ts'
 
@@ -71,6 +72,14 @@ describe('customer accesses', () => {
     const { reference } = await service.chargeUntil('processing', { phone_number: SILENT })
     return { reference, ...outcome }
   }
+  const unanswered = async (): Promise<object> => {
+    const { reference } = await service.chargeCompleted()
+    await call('bank', 'behave', { bank: 'GCB', as: 'down' })
+    onTestFinished(() => call('bank', 'behave', { bank: 'GCB', as: 'normal' }))
+    await call('debit', 'reverse', { reference, reason: 'Dispute' })
+    await untilRefundWaits(reference)
+    return { reference, reason: 'By telephone' }
+  }
   const resolved = async (): Promise<object> => {
     const { reference } = await service.chargeCompletedLate()
     await call('exception', 'resolve', { reference, note: 'Returned' })
@@ -95,11 +104,12 @@ describe('customer accesses', () => {
     },
     'debit complete': { phone: SILENT, options: processing },
     'debit fail': { phone: SILENT, options: processing },
+    'debit fail-refund': { phone: SILENT, options: unanswered },
     'delivery list': { options: ofLate },
     'delivery show': { options: delivered },
     'delivery redeliver': { options: delivered },
     'exception show': { options: ofLate },
-    'exception list': { options: () => ({}) },
+    'exception list': { options: () => ({ kind: 'late_completion' }) },
     'exception resolve': { options: async () => ({ ...(await resolved()), note: 'Again' }) },
     'exception refund': { options: async () => await service.chargeCompletedLate() },
     'customer show': { options: () => ({ phone: FAILS_AT_ONCE, bank: 'GCB' }) },
