@@ -1,4 +1,5 @@
 import { sealNight } from '../../shared/audit/seal.ts'
+import { dayAfter, HOUR_MS } from '../../shared/domain/time.ts'
 import { debtFigures } from '../../shared/ledger/ages.ts'
 import { log } from '../../shared/log.ts'
 import type { Figures } from '../../shared/metrics.ts'
@@ -29,8 +30,22 @@ export const reconcilePart = (runtime: Pick<Runtime, 'now' | 'random' | 'pause'>
     await performPart(run, part, runtime, { timeIsUp })
   })
 
-/** Ends a run, then seals its day. A repeat continues with the seal if the run has ended. */
+/** A run waits no longer for that of the day before. The sweep then requests its end. */
+const WAIT_MS = 6 * HOUR_MS
+
+/** Reports whether the run of the day before is not sealed yet. This seal would seal that day without its result. */
+const overtakes = async ({ id, date }: store.ReconciliationRun, now: Date): Promise<boolean> => {
+  const previous = id === date ? await store.findRun(dayAfter(date, -1)) : undefined
+  if (!previous || previous.sealed) return false
+  return now.getTime() - previous.startedAt.getTime() < WAIT_MS
+}
+
+/**
+ * Ends a run, then seals its day, and ends the run of the next day, which may wait for it. A repeat continues
+ * with the seal if the run has ended.
+ */
 const end = async (run: store.ReconciliationRun, runtime: Pick<Runtime, 'now'>): Promise<void> => {
+  if (await overtakes(run, runtime.now())) return
   const result = await resultOf(run)
   if (!run.endedAt) {
     // Logged first: a crash in between repeats the log, and loses no difference.
@@ -44,6 +59,8 @@ const end = async (run: store.ReconciliationRun, runtime: Pick<Runtime, 'now'>):
   const summary = { checked_at: checkedAt, differences, invariants }
   const sealed = await sealNight({ date: run.date, result: summary }, runtime)
   if (sealed) await store.markSealed(run.id, sealed.sha256)
+  const next = run.id === run.date ? await store.findRun(dayAfter(run.date)) : undefined
+  if (next?.openParts === 0 && !next.sealed) await end(next, runtime)
 }
 
 /** Bounds the log record; the operator command lists more. */

@@ -1,13 +1,19 @@
 import { beforeEach, expect, test } from 'vitest'
 import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
 import { reconcilePart } from '../../functions/jobs/reconcile-part.ts'
+import { findSealed } from '../../shared/audit/sealed-day.ts'
 import { defined } from '../../shared/domain/complete.ts'
 import { openRequest } from '../../shared/domain/debits/reversal-request.ts'
 import { type Day, dayAfter } from '../../shared/domain/time.ts'
+import { startRun } from '../../shared/reconciliation/runs.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
-import { findPart, findRun } from '../../shared/store/settlement/reconciliations.ts'
+import {
+  findPart,
+  findRun,
+  partsOf as listParts,
+} from '../../shared/store/settlement/reconciliations.ts'
 import { remove } from '../../shared/store/table.ts'
 import { sweepOverdue } from '../../shared/sweep/overdue.ts'
 import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
@@ -15,7 +21,16 @@ import { still } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
-import { at, DAY_AFTER, exampleDay, overwrite, putProviders, TODAY, TOMORROW } from './one-day.ts'
+import {
+  at,
+  DAY_AFTER,
+  exampleDay,
+  objects,
+  overwrite,
+  putProviders,
+  TODAY,
+  TOMORROW,
+} from './one-day.ts'
 
 process.env.AWS_LAMBDA_LOG_LEVEL = 'INFO'
 process.env.METRICS_DISABLED = 'false'
@@ -134,6 +149,24 @@ test('a night reconciles each day since the last run, and completes one that was
   await nightOf(dayAfter(later))
   expect(await findRun(later)).toBeDefined()
   expect(await findRun(dayAfter(later, -1))).toBeUndefined()
+})
+
+test('of two runs of a night the later one waits for the earlier one, and each day is sealed with its result', async () => {
+  objects.clear()
+  await putProviders()
+  const night = still({ now: () => at(DAY_AFTER, '02:00:05') })
+  for (const day of [TODAY, TOMORROW]) await startRun(day, day, night)
+  const partsOf = async (run: Day) => (await Array.fromAsync(listParts(run))).map(({ id }) => id)
+  const end = (run: Day, part?: string) =>
+    take(reconcilePart(night), 'reconciliation-parts', defined({ run, part }))
+  for (const day of [TOMORROW, TODAY]) {
+    for (const part of await partsOf(day)) await end(day, part)
+    await end(day)
+    const sealed = await Promise.all([TODAY, TOMORROW].map(findSealed))
+    expect(sealed.map((one) => one?.content?.reconciliation !== null && one !== undefined)).toEqual(
+      day === TOMORROW ? [false, false] : [true, true],
+    )
+  }
 })
 
 test('the night counts the requests of providers whose fifth working day has passed', async () => {
