@@ -101,8 +101,14 @@ const ancestors = (): string => {
 
 // npx ends at a signal without its command.
 const origin = ancestors()
-const endWithParent = () => ancestors() !== origin && process.kill(process.pid, 'SIGTERM')
-if (process.env.npm_lifecycle_event === 'npx') setInterval(endWithParent, 500).unref()
+const endWithParent = () => {
+  if (ancestors() === origin) return
+  clearInterval(watch)
+  process.kill(process.pid, 'SIGTERM')
+}
+const watch =
+  process.env.npm_lifecycle_event === 'npx' ? setInterval(endWithParent, 500) : undefined
+watch?.unref()
 const words = [...Object.keys({ ...commands, ...nouns }), 'reconcile']
 if (word === '' || word === 'help' || word === '--help' || word === '-h') printAndExit(help())
 if (word === '--version' || word === '-v') printAndExit(`${manifest.version}\n`)
