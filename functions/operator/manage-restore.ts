@@ -95,12 +95,13 @@ const release = async (provider: ProviderId | undefined, author: Author, runtime
     author,
     (previous) => {
       if (!previous) return new Refusal(1404, { details: 'no restore has begun' })
-      const isHeld = provider ? isHeldBy(previous, provider) : previous.releasedAt === null
-      if (!isHeld) return previous
-      if (provider && previous.released.length >= RELEASED_MAX) return tooMany()
-      const released = provider ? [...previous.released, provider] : previous.released
+      if (previous.releasedAt !== null) return previous
+      const adds = provider !== undefined && isHeldBy(previous, provider)
+      if (adds && previous.released.length >= RELEASED_MAX) return tooMany()
+      const released = adds ? [...previous.released, provider] : previous.released
       // A restore that holds nobody must not hold a provider that is created later.
       const isEnded = !provider || all.every((one) => released.includes(one))
+      if (!adds && !isEnded) return previous
       return { ...previous, released, releasedAt: isEnded ? author.at : null }
     },
     provider,

@@ -58,6 +58,9 @@ test('the release of the last held provider ends a restore, which holds no later
   const all = { held: [], released: [other.id, demoProvider.id], released_at: NOON.toISOString() }
   expect(await release(demoProvider.id)).toMatchObject({ result: all })
   expect(isHeldBy(await findRestore(), providerId('later'))).toBe(false)
+  // An earlier version released them all one by one.
+  await storeRestore(3, { released: [other.id, demoProvider.id] })
+  expect(await release(other.id)).toMatchObject({ result: all })
 })
 
 test('the feed continues in pages of the new generation, so that a lost cursor skips no event', async () => {
