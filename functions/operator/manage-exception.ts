@@ -17,9 +17,10 @@ import {
   type BulkScope,
   bulkResult,
 } from '../../shared/domain/operator/bulk.ts'
+import { NO_CURSOR } from '../../shared/domain/page.ts'
 import { invalid, Refusal } from '../../shared/domain/refusal.ts'
 import {
-  type Day,
+  Day,
   dayAfter,
   dayOf,
   newestFirst,
@@ -49,6 +50,7 @@ import {
   resolveExceptions,
 } from '../../shared/operator/resolutions.ts'
 import { noSuchDebit } from '../../shared/operator/transitions.ts'
+import { explain } from '../../shared/operator/verbs.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { findBank } from '../../shared/store/banks/banks.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
@@ -129,6 +131,8 @@ const refundOne = async (
 ): Promise<BulkOutcome> => {
   const result = await refundDebit(request, author, runtime, once)
   if (!(result instanceof Refusal)) return done
+  // Its reason names a report that needs a look.
+  if (result.code === 1409) return skipped(explain(result))
   const current = await findRefund(request.reference)
   return current && !refundStatuses[current.status].mayRetry
     ? skipped(`its refund is ${current.status}`)
@@ -169,9 +173,12 @@ export const manageException = operatorHandler(noun, {
   summary: async ({ month, cursor }, _, runtime) => {
     const first = dayOf(spanOfMonth(month).from)
     const list = listHash('exception summary', '', { month })
-    const position = refusalOfDay('month', first, runtime.now()) ?? positionIn(list, cursor)
+    const position =
+      refusalOfDay('month', first, runtime.now()) ?? positionIn(list, cursor) ?? first
     if (position instanceof Refusal) return position
-    const { summary, next } = await summarizeRequests(month, (position ?? first) as Day, runtime)
+    const day = v.safeParse(Day, position)
+    if (!day.success) return invalid({ cursor: [NO_CURSOR] })
+    const { summary, next } = await summarizeRequests(month, day.output, runtime)
     return new ListPage(summary, next && cursorFor(list, next))
   },
   show: async ({ reference }) => {

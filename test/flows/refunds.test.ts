@@ -351,6 +351,10 @@ test('a late completion that two operators refund concurrently is refunded once'
   expect(await service.refusal('exception', 'refund', { reference })).toBe(
     `its refund ${uuid} is completed: if LATE-79 is another debit, the bank returns it; resolve the exception with a note`,
   )
+  const day = new Date().toISOString().slice(0, 10)
+  const selection = { kind: 'late_completion', bank: 'HTB', from: day, to: day }
+  const { skipped } = await service.call('exception', 'refund', selection)
+  expect(skipped).toMatchObject([{ reference, reason: expect.stringContaining('LATE-79') }])
   const open = (await service.exceptions(reference)).filter((one) => !one.resolved_at)
   expect(open).toMatchObject([{ report: expect.stringContaining('LATE-79') }])
   expect(madeOf({ uuid })).toHaveLength(1)

@@ -180,6 +180,12 @@ test('a month with more exceptions than a call can read is counted in several ca
   expect(reply).toMatchObject({ result: { ...options, refund: { opened: 5, open: 5 } } })
   expect(reply).toMatchObject({ result: { complaint: { opened: 0 } } })
   expect(calls.length).toBeGreaterThan(3)
+  const cut = Buffer.from(calls[1]?.cursor ?? '', 'base64url').subarray(0, -1)
+  const cursor = cut.toString('base64url')
+  const damaged = { verb: 'summary', options: { ...options, cursor } }
+  expect(await manageException(still())(damaged as never)).toMatchObject({
+    error: expect.stringMatching(/^--cursor: /),
+  })
 })
 
 test('a recovery counts ten thousand missed events before it begins, without their entries', async () => {
