@@ -36,8 +36,8 @@ export const manageApproval = operatorHandler(noun, {
     const page = await pageOf('approval list', options, runtime, {
       read: (span) => {
         const [from, before] = [idText(span.from), idText(span.before)]
-        const [, start = from] = [from, first, before].sort()
-        return approvalPages({ from: start, before })
+        const start = from > first ? from : first
+        return approvalPages({ from: start < before ? start : before, before })
       },
       keyOf: ({ id }) => id,
       viewOf: (approval) =>

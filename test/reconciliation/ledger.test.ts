@@ -136,7 +136,7 @@ const statementOf = (account: string, seconds = 0): Promise<Shown> => {
   return manageLedger(runtime)({ verb: 'account', options, actor: 'local:ama' } as never)
 }
 
-test('the statement of a provider has its entries, and reads nothing of other providers', async () => {
+test('the statement of a provider has its entries, and reads no debit and no batch of other providers', async () => {
   const { provider } = await settleDay()
   const other = await newProvider()
   await completedDebits(other, [30_00], at('12:00:00'))
@@ -315,17 +315,21 @@ test('a run with a part of an earlier version leaves the ledger to the next nigh
 const reconcileDuringBuild = async (provider: ProviderId, day: number, query: number) => {
   const [id, runtime] = [`${dayAt(day)}#during`, runtimeAt('02:00:00', day + 1)]
   await startRun(id, dayAt(day), runtime)
-  let queries = 0
+  let [queries, built] = [0, false]
   const build = async (name: string, next: () => Promise<unknown>) => {
     queries += name === 'Query' ? 1 : 0
     if (name === 'Query' && queries === query) {
       await buildBatch({ provider, date: dayAt(day + 1) }, runtime)
+      built = true
     }
     return next()
   }
   for (;;) {
     const run = await findRun(id)
-    if (run?.openParts === 0) return resultOf(run)
+    if (run?.openParts === 0) {
+      expect(built).toBe(true)
+      return resultOf(run)
+    }
     for await (const part of partsOf(id)) {
       if (!run || part.findings) continue
       const isLedger = JSON.parse(part.tasks)[0]?.type === 'ledger'

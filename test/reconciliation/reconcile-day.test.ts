@@ -151,7 +151,7 @@ test('a night reconciles each day since the last run, and completes one that was
   expect(await findRun(dayAfter(later, -1))).toBeUndefined()
 })
 
-test('of two runs of a night the later one waits for the earlier one, and each day is sealed with its result', async () => {
+test('the later one of two runs of a night waits for the earlier one, and each day is sealed with its result', async () => {
   objects.clear()
   await putProviders()
   const night = still({ now: () => at(DAY_AFTER, '02:00:05') })
