@@ -15,10 +15,7 @@ import { countUnknownNumber } from '../store/providers/daily-use.ts'
 
 const TIMEOUT_SECONDS = 2
 
-/** A slower answer keeps a worker from too many other charges. */
-const SLOW_MS = 1_000
-
-/** The banks that were slow a moment ago. */
+/** The banks that did not answer in time a moment ago. A question to each would keep this worker from other charges. */
 const late = ttlCache<true>(100)
 const isLate = (bank: BankIdentifier, at: Date) => late(bank, at, async () => undefined)
 
@@ -52,18 +49,16 @@ const lookUp = async (
   runtime: Runtime,
 ): Promise<AccountAtBank | 'silent' | undefined> => {
   if (connector === 'none') return undefined
-  // Each charge would wait for the answer.
+  // Each charge would wait for the timeout.
   if (await isLate(identifier, at)) return 'silent'
   if ((await bankHealth(identifier, at)).state === 'down') return 'silent'
-  const askedAt = runtime.now().getTime()
   try {
     const lookups = accountLookups(connectionConfig(runtime, TIMEOUT_SECONDS))
     return await lookups[connector](identifier, phone)
   } catch (error) {
     if (!(error instanceof ConnectorFault)) throw error
+    if (error.code === 2408) late.set(identifier, true, at)
     log.warn('bank does not answer for an account', { bank: identifier, error })
     return 'silent'
-  } finally {
-    if (runtime.now().getTime() - askedAt > SLOW_MS) late.set(identifier, true, at)
   }
 }
