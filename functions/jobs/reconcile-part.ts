@@ -19,7 +19,7 @@ const RUN_MS = 300_000
 export const reconcilePart = (runtime: Pick<Runtime, 'now' | 'random' | 'pause'>) =>
   consumer('reconciliation-parts', async ({ run: id, part: partId }) => {
     const run = await store.findRun(id)
-    if (!run || run.sealed || (run.endedAt && partId !== undefined)) return
+    if (!run || (run.endedAt && partId !== undefined)) return
     if (partId === undefined) {
       if (run.openParts === 0) await end(run, runtime)
       return
@@ -41,11 +41,20 @@ const overtakes = async ({ id, date }: store.ReconciliationRun, now: Date): Prom
 }
 
 /**
- * Ends a run, then seals its day, and ends the run of the next day, which may wait for it. A repeat continues
- * with the seal if the run has ended.
+ * Ends a run and seals its day, then those of the next day, which may wait for it. A repeat continues where a crash
+ * has ended it.
  */
 const end = async (run: store.ReconciliationRun, runtime: Pick<Runtime, 'now'>): Promise<void> => {
   if (await overtakes(run, runtime.now())) return
+  if (!run.sealed) await endAndSeal(run, runtime)
+  const next = run.id === run.date ? await store.findRun(dayAfter(run.date)) : undefined
+  if (next?.openParts === 0 && !next.sealed) await end(next, runtime)
+}
+
+const endAndSeal = async (
+  run: store.ReconciliationRun,
+  runtime: Pick<Runtime, 'now'>,
+): Promise<void> => {
   const result = await resultOf(run)
   if (!run.endedAt) {
     // Logged first: a crash in between repeats the log, and loses no difference.
@@ -59,8 +68,6 @@ const end = async (run: store.ReconciliationRun, runtime: Pick<Runtime, 'now'>):
   const summary = { checked_at: checkedAt, differences, invariants }
   const sealed = await sealNight({ date: run.date, result: summary }, runtime)
   if (sealed) await store.markSealed(run.id, sealed.sha256)
-  const next = run.id === run.date ? await store.findRun(dayAfter(run.date)) : undefined
-  if (next?.openParts === 0 && !next.sealed) await end(next, runtime)
 }
 
 /** Bounds the log record; the operator command lists more. */

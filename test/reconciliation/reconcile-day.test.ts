@@ -157,12 +157,26 @@ test('the later one of two runs of a night waits for the earlier one, and each d
   const night = still({ now: () => at(DAY_AFTER, '02:00:05') })
   for (const day of [TODAY, TOMORROW]) await startRun(day, day, night)
   const partsOf = async (run: Day) => (await Array.fromAsync(listParts(run))).map(({ id }) => id)
+  let updates = 0
+  /** Each of two runs is ended, then sealed. */
+  const failLastSeal = (name: string, next: () => Promise<unknown>) => {
+    updates += name === 'Update' ? 1 : 0
+    return updates === 4 ? Promise.reject(new Error('throttled')) : next()
+  }
   const end = (run: Day, part?: string) =>
     take(reconcilePart(night), 'reconciliation-parts', defined({ run, part }))
   for (const day of [TOMORROW, TODAY]) {
     for (const part of await partsOf(day)) await end(day, part)
+    // A seal that fails is repeated with the message of the earlier run.
+    if (day === TODAY) {
+      const stop = aroundTableCalls(failLastSeal)
+      expect(await end(day)).toMatchObject({ batchItemFailures: [{}] })
+      stop()
+    }
     await end(day)
     const sealed = await Promise.all([TODAY, TOMORROW].map(findSealed))
+    const marked = await Promise.all([TODAY, TOMORROW].map(findRun))
+    expect(marked.every((run) => run?.sealed !== undefined)).toBe(day === TODAY)
     expect(sealed.map((one) => one?.content?.reconciliation !== null && one !== undefined)).toEqual(
       day === TOMORROW ? [false, false] : [true, true],
     )
