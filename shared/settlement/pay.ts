@@ -174,8 +174,14 @@ const recordResult = async (batch: Batch, result: FinalResult, deps: PayoutDeps)
       ? endPayment(batch, { ...result, at, generation }, others)
       : failPayment(batch, { failure: result.message, at }, others)
   const written = await replaceTogether(batch, others, ended, {}, runtime)
-  // Another worker wrote first: continue from its write, under the same uuid.
-  if (written.kind !== 'written') return payBatch(batch.id, deps)
+  if (written.kind !== 'written') {
+    const stored = await batches.findBatch(batch.id)
+    // An operator has recorded meanwhile that the bank would not pay.
+    if (result.kind === 'paid' && stored?.status === 'failed')
+      log.error('the bank has paid a failed batch', { batch: batch.id, result })
+    // Another worker wrote first: continue from its write, under the same uuid.
+    return payBatch(batch.id, deps)
+  }
   measure({ [result.kind === 'paid' ? 'SettlementPaid' : 'SettlementFailed']: 1 })
   return written.batch
 }

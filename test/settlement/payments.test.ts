@@ -10,6 +10,7 @@ import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Batch, noTotals } from '../../shared/domain/settlement/batch.ts'
 import { openWith } from '../../shared/operator/open-with.ts'
 import { completeBatch, findRecordable } from '../../shared/settlement/complete.ts'
+import { failBatch } from '../../shared/settlement/fail.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { noWrites } from '../../shared/store/settings.ts'
@@ -40,7 +41,7 @@ import { useReportShelf } from './report-shelf.ts'
 
 process.env.METRICS_DISABLED = 'false'
 
-const { clear, metrics } = captureOutput()
+const { clear, lines, metrics } = captureOutput()
 useReportShelf()
 
 let provider: ProviderId
@@ -343,6 +344,26 @@ test('a payout in progress that an operator records keeps its amount and its off
   await complete(batch)
   expect(await reload(batch)).toMatchObject({ status: 'completed', paid: 20_00, offsets })
   expect(await reload(other)).toMatchObject({ status: 'pending', outstanding: -120_00 })
+})
+
+test('a reply that a bank has paid is an error in the log if an operator has failed the payout meanwhile', async () => {
+  await completedDebit(provider, 120_00, at('09:00:00', 2))
+  const batch = await builtBatch(provider, 3)
+  const { sandbox } = bank.connectors
+  const pay: typeof sandbox.pay = async (payout) => {
+    await failBatch(batch.id, 'Not paid, by telephone', () => [], runtimeAt('00:00:01', 9))
+    return sandbox.pay(payout)
+  }
+  clear()
+  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'ERROR')
+  const connectors = { sandbox: { pay }, http: { pay } }
+  const reply = await payBatch(batch.id, { runtime: runtimeAt('00:00:01', 9), connectors })
+  expect(refused(reply)).toMatchObject({ code: '409/5005' })
+  const { uuid = '' } = (await reload(batch)) as Batch
+  const result = { kind: 'paid', bankReference: `B-${uuid.slice(0, 8)}` }
+  expect(lines()).toContainEqual(
+    expect.objectContaining({ level: 'ERROR', batch: batch.id, result }),
+  )
 })
 
 test('an operator with an approval records a payout that offsets as many batches as a transaction holds', async () => {
