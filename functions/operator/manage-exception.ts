@@ -131,12 +131,10 @@ const refundOne = async (
 ): Promise<BulkOutcome> => {
   const result = await refundDebit(request, author, runtime, once)
   if (!(result instanceof Refusal)) return done
-  // Its reason names a report that needs a look.
-  if (result.code === 1409) return skipped(explain(result))
   const current = await findRefund(request.reference)
-  return current && !refundStatuses[current.status].mayRetry
-    ? skipped(`its refund is ${current.status}`)
-    : refused(result)
+  if (!current || refundStatuses[current.status].mayRetry) return refused(result)
+  // The reason of a conflict names a report that needs a look.
+  return skipped(result.code === 1409 ? explain(result) : `its refund is ${current.status}`)
 }
 
 /** Rejects a kind that no refund belongs to, before an operator has to approve it. */

@@ -76,10 +76,8 @@ const rows = {
     BatchGetItem: ['DEBIT#*', 'BATCH#*'],
   },
   'test-webhook': {
-    GetItem: ['WEBHOOK#*'],
-    PutItem: ['PROVIDER#*'],
-    sealingKey: true,
-    calls: ['receivers'],
+    ...{ GetItem: ['WEBHOOK#*'], PutItem: ['PROVIDER#*'] },
+    ...{ sealingKey: true, calls: ['receivers'] },
   },
   'list-settlements': { BatchGetItem: ['BATCH#*'], 'by-status': ['*#settlements'] },
   'get-settlement': { GetItem: ['BATCH#*'] },
@@ -168,8 +166,9 @@ const rows = {
     sealingKey: true,
     invokes: approvable,
   },
-  'manage-reconciliation': merge(reconciles, startsReconciliation, closesDays, {
+  'manage-reconciliation': merge(reconciles, startsReconciliation, {
     GetItem: ['BANKS'],
+    Query: ['STATEMENTS'],
     PutItem: ['CHANGES', 'STATEMENTS'],
   }),
   'manage-day': closesDays,

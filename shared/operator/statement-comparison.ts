@@ -105,9 +105,12 @@ export const newComparison = (date: Day) => {
   const nameBy = (row: StatementRow, movement: Found) => {
     movements.mark(movement, row.line)
     const { uuid } = movement
+    const isEarly = isAhead(date, movement)
     // A row that the stored result cannot name differs: another day might have it, too.
-    if (ahead.size < AHEAD_MAX && isAhead(date, movement)) ahead.add(uuid)
-    const isBooked = isCompletedOn(date, movement) || ahead.has(uuid)
+    if (isEarly && ahead.size < AHEAD_MAX) ahead.add(uuid)
+    // A late one is missing on no day, whatever the stored result names.
+    const isBooked =
+      isCompletedOn(date, movement) || ahead.has(uuid) || (isEarly && isLate(movement))
     return differencesOf(row, movement, { isBooked, earlier: booked.get(uuid) })
   }
   return {

@@ -1,6 +1,6 @@
 import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { AROUND_DAYS, type Movement, type OutgoingPage } from '../domain/banks/statement.ts'
-import { type Refund, refundStatuses } from '../domain/debits/refund.ts'
+import { type Refund, refundStatuses, unsentRefunds } from '../domain/debits/refund.ts'
 import { formatAmount } from '../domain/money.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
 import { type Day, dayAfter, iso, startOf } from '../domain/time.ts'
@@ -25,10 +25,17 @@ const spanAround = (date: Day): Span => ({
 
 type OutgoingRequest = { bank: BankIdentifier; date: Day; after: string }
 
-/** Returns when its bank paid a refund, or an operator noted that the customer has the money. */
+/** The bank has said that it makes, or has made, a refund that it rejected. */
+const MADE: readonly (string | null)[] = [unsentRefunds.paid, unsentRefunds.underway]
+
+/**
+ * Returns when its bank paid a refund, or an operator noted that the customer has the money from the bank. After any
+ * other note, such as on cash, a row of the bank would be a second payment.
+ */
 const paidAt = async (refund: Refund): Promise<Date | null> => {
-  const { reference, completedAt, status } = refund
+  const { reference, completedAt, status, failure } = refund
   if (!refundStatuses[status].mayRetry) return completedAt
+  if (!MADE.includes(failure)) return null
   return repaidAt({ refund, exceptions: await findExceptions(reference) }) ?? null
 }
 
@@ -55,7 +62,9 @@ const readRefunds = async ({ bank, date, after }: OutgoingRequest): Promise<Outg
     )
     outgoing.push(...(await mapConcurrent(own, READ_AT_ONCE, refundView)))
   }
-  if (after === '') for await (const page of refundPages('due', { from, before })) await add(page)
+  // A bank can make a refund long after it was opened.
+  const due = refundPages('due', { from: new Date(0), before })
+  if (after === '') for await (const page of due) await add(page)
   const start = after === '' ? from : new Date(after)
   for await (const page of refundPages('completed', { from: start, before })) {
     await add(page)

@@ -282,6 +282,9 @@ test('a refund to which its bank gives no final reply fails by what an operator 
   expect(JSON.stringify(invariants)).not.toContain(reference)
   const { open } = await service.call('day', 'close', { date })
   expect(JSON.stringify(open)).not.toContain(reference)
+  // A row of the bank would be a second payment.
+  const second = { reference, reason: 'the refund is failed here' }
+  expect((await stated(failed.uuid)).differs.examples).toMatchObject([second])
 })
 
 test('a retry after an operator has failed a refund asks its bank first, and fails too if the bank is out', async () => {
