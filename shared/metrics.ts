@@ -49,7 +49,7 @@ export const alarmedMetrics = {
   SettlementNotPaid: 'Count',
   /** Providers whose settlement is not done two hours after midnight. */
   SettlementUnfinished: 'Count',
-  /** Each night without the year's holidays, in December also the next one's, if payouts or requests need them. */
+  /** Nights on which a needed calendar is missing: of this year, in December also of the next. */
   CalendarMissing: 'Count',
   /** Rejected bank reports by kind (domain/debits/exception.ts); each is an exception to resolve. */
   LateCompletion: 'Count',

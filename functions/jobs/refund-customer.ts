@@ -4,7 +4,7 @@ import { type Debit, predatesRestore } from '../../shared/domain/debits/debit.ts
 import { blocksRefund } from '../../shared/domain/debits/exception.ts'
 import {
   completeRefund,
-  mayBeSent,
+  mayBeInFlight,
   type Refund,
   refundStatuses,
   sendRefund,
@@ -55,7 +55,7 @@ export const refundCustomer = (runtime: Runtime) =>
     const isUnknown = isBegun && !connector.query
     if (isContradicted && !isUnknown && !(repeated && (await queryRefund(refund)))) {
       // The sweep sends the message again.
-      if (isBegun && mayBeSent(refund, runtime.now())) return
+      if (isBegun && mayBeInFlight(refund, runtime.now())) return
       return recordFailure(refund, unsentRefunds.contradicted, OWN, runtime)
     }
     const made = await findMadeLater(isBegun ? [] : refund.failed, queryRefund)

@@ -31,7 +31,7 @@ const BATCHES_AT_ONCE = 16
 
 /**
  * Derives the entries of a span of time from stored items, without fundings.
- * @param only reads all entries of the account of this provider, and not all of others
+ * @param only a provider, whose account gets all its entries; entries of other accounts may be missing
  */
 export async function* entriesWithin(span: Span, only?: ProviderId): AsyncGenerator<LedgerEntry> {
   const unsettled = new Set<Reference>()

@@ -125,7 +125,7 @@ export const columnsIn = ({ record, info }: CsvRecord, names: readonly string[])
   return { places: names.map((name) => header.indexOf(name)), width: record.length }
 }
 
-/** Returns why a record has not the width of its header. */
+/** Returns the reason to refuse a record with more or fewer fields than its header. */
 export const widthReason = ({ record }: CsvRecord, width: number): string | undefined =>
   record.length === width ? undefined : `${record.length} fields, but ${width} columns`
 

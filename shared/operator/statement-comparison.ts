@@ -54,8 +54,8 @@ const isCompletedOn = (date: Day, { completed_at }: Movement): boolean =>
   completed_at?.startsWith(date) === true
 
 /**
- * A refunded late completion, or a rejected refund with a note that the customer has the money: `completed_at` is that
- * of report or note, which can follow the bank's booking by days.
+ * Reports whether a movement is a refunded late completion, or a rejected refund with a note that the
+ * customer has the money. Its `completed_at` is the time of the report or note, which can be days late.
  */
 const isLate = ({ status }: Movement): boolean => status === 'failed'
 

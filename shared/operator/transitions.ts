@@ -4,7 +4,7 @@ import { eraseChanges } from '../domain/debits/erasure.ts'
 import { blocksRefund, contradicted } from '../domain/debits/exception.ts'
 import { checkTransition, isOpen, type Status } from '../domain/debits/lifecycle.ts'
 import {
-  mayBeSent,
+  mayBeInFlight,
   type Refund,
   refundStatuses,
   reversalRefund,
@@ -169,7 +169,7 @@ export const findOpenRefund = async (reference: Reference, at: Date): Promise<Re
   const refund = shownRefund(stored)
   if (!refund) return noSuch('refund')
   const { isOpen: isUnanswered } = refundStatuses[refund.status]
-  if (isUnanswered && !mayBeSent(refund, at)) return refund
+  if (isUnanswered && !mayBeInFlight(refund, at)) return refund
   const details = isUnanswered
     ? 'a worker may be sending the refund: try again in a minute'
     : `the refund is ${refund.status}`

@@ -9,7 +9,7 @@ import { type ComparedStatement, listStatements, loadBooked } from '../store/ban
 import { findDebits } from '../store/debits/debits.ts'
 import { refundPages } from '../store/debits/refunds.ts'
 
-/** What the statements of banks say of a day. */
+/** Reads the statements of a day, and returns whether they confirm the movements of their banks. */
 
 const GROUPS = {
   missing_here: 'rows that are missing here',

@@ -11,8 +11,8 @@ import { findUnderway } from './due.ts'
 import { replaceTogether } from './pay.ts'
 
 /**
- * Fails a payout to which its bank gives no final reply, as a rejection does; sends nothing to the bank.
- * @param failure what an operator has heard from the bank
+ * Fails a payout without a final reply, with the effect of a rejection. Sends nothing to the bank.
+ * @param failure the operator's reason
  * @param recordChange returns the writes that record the operator's change
  * @returns 5404 for an unknown batch, 5005 if its payout has ended, 5001 if it has not begun
  */

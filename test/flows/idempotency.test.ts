@@ -82,7 +82,7 @@ test('a repeat returns the existing debit with 202 after it failed, and 409 for 
   expect(other.body.details).toEqual({ reference, uuid, status: 'failed' })
 })
 
-test('the claim of a charge tells its request to nobody without the debit, and that of an earlier version still replays', async () => {
+test('the claim of a charge reveals no request without its debit, and a claim of an earlier version still replays', async () => {
   const body = chargeBody()
   const [reference] = idsOf(await charge(body))
   const debit = await findDebit(reference as Reference)

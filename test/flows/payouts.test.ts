@@ -136,7 +136,7 @@ test.each([1, 2])(
   },
 )
 
-test('a payout to which its bank gives no final reply fails by what an operator has heard, and its retry asks first', async () => {
+test('an operator fails a payout to which its bank gives no final reply, and its retry first queries the bank', async () => {
   const { payee, batch } = await createBatch('refused-for-ever')
   const said = { reason: 'HTB says that it will never pay this' }
   const fail = () => payee.batch('fail', batch.id, said)

@@ -249,7 +249,7 @@ const refused = async (): Promise<Debit> => {
   return debit
 }
 
-test('a refund to which its bank gives no final reply fails by what an operator has heard, once', async () => {
+test('an operator fails a refund to which its bank gives no final reply, once', async () => {
   const debit = await refused()
   const { reference } = debit
   const options = { reference, ...SAID }
@@ -287,7 +287,7 @@ test('a refund to which its bank gives no final reply fails by what an operator 
   expect((await stated(failed.uuid)).differs.examples).toMatchObject([second])
 })
 
-test('a retry after an operator has failed a refund asks its bank first, and fails too if the bank is out', async () => {
+test('a retry after an operator has failed a refund first queries its bank, and an operator can fail the retry too', async () => {
   const debit = await refused()
   const { reference } = debit
   await untilRefundWaits(reference)

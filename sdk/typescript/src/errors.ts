@@ -86,8 +86,8 @@ export class LimitExceededError extends ApiError {}
 /** Too many requests, also after the retries. */
 export class RateLimitError extends ApiError {}
 /**
- * The service failed, also after the retries, or the reply is not from the service, whatever its status.
- * A charge may have been accepted.
+ * The service failed, also after the retries, or a reply of any status is not from the service.
+ * The charge may exist.
  */
 export class ServerError extends ApiError {}
 

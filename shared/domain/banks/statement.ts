@@ -20,12 +20,12 @@ export type Movement = {
   bank_reference: string | null
   amount: string
   status: string
-  /** Before it the bank cannot have moved the money. Undefined in a reply of an earlier version. */
+  /** The bank cannot have moved the money earlier. Undefined in a reply of an earlier version. */
   begun_at?: string
   completed_at: string | null
 }
 
-/** What the compared statements of the days before name: the day of the statement by the movement's uuid. */
+/** The movements that compared statements of the days before name: uuid to the day of the statement. */
 export type Booked = {
   days: Record<string, Day>
   /** Null: none. */

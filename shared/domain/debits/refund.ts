@@ -168,11 +168,11 @@ const isShownRefund = (refund: Refund): refund is ShownRefund => isShown(refund.
 export const shownRefund = (refund: Refund | undefined): ShownRefund | null =>
   refund && isShownRefund(refund) ? refund : null
 
-/** A worker sends a refund, and records the reply, within this time after it marks it. */
+/** A worker that marks a refund sends it and records the reply within this time. */
 const SENT_SECONDS = 60
 
-/** Reports whether a worker may be sending it. */
-export const mayBeSent = ({ sentAt }: Refund, at: Date): boolean =>
+/** Reports whether a worker may be sending a refund. */
+export const mayBeInFlight = ({ sentAt }: Refund, at: Date): boolean =>
   sentAt !== null && secondsAfter(sentAt, SENT_SECONDS) > at
 
 /** Marks a refund before each time that it is sent. */

@@ -22,8 +22,8 @@ const DAY_TOTAL_SECONDS = 400 * DAY_SECONDS
 export type ClaimedDebit = { reference: Reference; request?: string }
 
 /**
- * Hashes a request with the random id that only its debit has: the claim never expires, and a trial of all
- * numbers must not find a customer in it once the debit has.
+ * Hashes a request with the random id that only its debit has. The claim outlives the debit: a trial of all
+ * numbers must not find the customer then.
  */
 const requestHash = ({ history }: Debit, fingerprint: string): string =>
   sha256(`${history[0]?.requestId} ${fingerprint}`)

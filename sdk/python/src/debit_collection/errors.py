@@ -115,7 +115,7 @@ class RateLimitError(ApiError):
 
 
 class ServerError(ApiError):
-    """The service failed, or the reply is not from the service, whatever its status: the charge may exist."""
+    """The service failed, or a reply of any status is not from the service: the charge may exist."""
 
 
 _BY_CODE: dict[int | None, type[ApiError]] = {
