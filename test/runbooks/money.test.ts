@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, expect } from 'vitest'
 import { dayAfter } from '../../shared/domain/time.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
-import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
+import { createPayee, type Payee } from '../support/payee.ts'
 import { untilRefundWaits } from '../support/refunds.ts'
 import { FAILS_AT_ONCE } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
 import { commandsOf, operatorWords } from './page.ts'
-import { entriesOf, play, today, useRunbooks } from './runbook.ts'
+import { entriesOf, nightAfter, play, today, useRunbooks } from './runbook.ts'
 
 /** Runbooks about settlement, reconciliation, statements of banks and the ledger. */
 
@@ -25,7 +25,7 @@ const behave = (as: string) => service.call('bank', 'behave', { bank: 'GCB', as 
 const batchOf = async (id: string, amount = '100.00'): Promise<Shown> => {
   const payee = await createPayee(service, id)
   await payee.complete(amount)
-  return (await payee.run(nightAfter(0))).built[0]
+  return (await payee.run(nightAfter(service, 0))).built[0]
 }
 
 const failedBatchOf = async (id: string): Promise<Shown> => {
@@ -70,7 +70,7 @@ runbook('operations.md#settlement')(
   async ({ run, values }) => {
     await acme.complete('100.00')
     const failed = await failedBatchOf('rejected')
-    values.TODAY = nightAfter(0)
+    values.TODAY = nightAfter(service, 0)
     const { built } = await run('settlement run', { built: [{ provider: 'acme', net: '98.50' }] })
     await service.call('provider', 'disable', { provider: 'acme' })
     values.ID = built[0].id

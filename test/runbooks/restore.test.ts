@@ -2,10 +2,10 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, test } from 'vitest'
 import { table, tableName } from '../../shared/store/table.ts'
 import { useHttpBank } from '../support/http-bank.ts'
-import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
+import { createPayee, settlementAccount } from '../support/payee.ts'
 import { FAILS_AT_ONCE } from '../support/requests.ts'
 import { codeOf, type Shown, useService } from '../support/running-service.ts'
-import { advance, entriesOf, today, useRunbooks } from './runbook.ts'
+import { advance, entriesOf, nightAfter, today, useRunbooks } from './runbook.ts'
 
 /** The runbook of a restore, with a table that lost the outcomes of some minutes. */
 
@@ -41,7 +41,7 @@ runbook('restore.md#restore-the-table')(
     const open = () =>
       service.chargeUntil('processing', { bank_identifier: 'HTB' }, payee.credential)
     await payee.complete('100.00')
-    const [batch] = (await payee.run(nightAfter(0))).built
+    const [batch] = (await payee.run(nightAfter(service, 0))).built
     const [paid, declined, undecided] = [await open(), await open(), await open()]
     const erased = await service.chargeUntil('failed', { phone_number: FAILS_AT_ONCE })
     await service.sandbox().control.clock.idle()
@@ -105,7 +105,7 @@ test('each line of a lost, paid batch is paid once, although the new batch has a
   await service.sandbox().control.clock.idle()
   const earlier = await items()
   await payee.complete('20.00')
-  const [lost] = (await payee.run(nightAfter(0))).built
+  const [lost] = (await payee.run(nightAfter(service, 0))).built
   const { paid } = await payee.batch('process', lost.id)
   const linesOf = async ({ id }: Shown): Promise<Shown[]> =>
     (await payee.batch('report', id, { format: 'json' })).lines
@@ -118,7 +118,7 @@ test('each line of a lost, paid batch is paid once, although the new batch has a
   await service.call('provider', 'disable', { provider: payee.id })
   await service.call('restore', 'release')
 
-  const [batch] = (await payee.run(nightAfter(0))).built
+  const [batch] = (await payee.run(nightAfter(service, 0))).built
   expect(batch.id).not.toBe(lost.id)
   const record = { 'bank-reference': 'RTGS-1', reason: 'HTB paid 118.20, and RTGS-1 197.00' }
   const refusal = service.refusal('settlement', 'complete', {
@@ -134,5 +134,5 @@ test('each line of a lost, paid batch is paid once, although the new batch has a
   const recorded = await payee.batch('complete', batch.id, { amount: '295.50', ...record })
   expect(recorded).toMatchObject({ status: 'completed', paid: '295.50' })
   await service.call('provider', 'enable', { provider: payee.id })
-  await expect(payee.run(nightAfter(1))).rejects.toThrow('5002')
+  await expect(payee.run(nightAfter(service, 1))).rejects.toThrow('5002')
 })

@@ -79,6 +79,10 @@ export const useRunbooks = (service: Service) => (anchor: string) => {
 export const clockOf = (service: Service) => service.sandbox().control.clock
 export const today = (service: Service): Day => dayOf(clockOf(service).now())
 
+/** Returns a settlement day after today. */
+export const nightAfter = (service: Service, days: number): Day =>
+  dayAfter(today(service), days + 1)
+
 /** Moves the clock of the sandbox, for example past a cache or a delay. */
 export const advance = (service: Service, seconds: number): Promise<void> =>
   clockOf(service).advance(seconds * 1000)
