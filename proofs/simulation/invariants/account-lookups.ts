@@ -54,22 +54,14 @@ const missesIn = ({ queries, changesBy }: ObservationIndex) =>
     ({ of }) => of,
   )
 
-/** Workers have a version of the sealing key for so long, and secrets are sealed again within it. */
-const KEY_MS = 5 * MINUTE_MS
-
-/** A bank that does not know a number is not asked for it again in ten minutes, until the sealing key is rotated. */
+/** A bank that does not know a number is not asked for it again in ten minutes. */
 const missesLast: Check = (index, report) => {
   const end = MISS_MS - 2 * index.setup.skew - SECOND_MS
   const misses = missesIn(index)
-  const reseals = index.operatorCalls.filter(({ verb }) => verb === 'reseal')
-  const isRotated = (from: number, until: number): boolean =>
-    reseals.some(({ call: { at } }) => from - KEY_MS < at && at < until + KEY_MS)
   for (const { bank, uuid, since } of index.queries) {
     const isAgain = misses
       .get(`${bank} ${uuid}`)
-      ?.some(
-        ({ from, writtenAt }) => writtenAt < since && since < from + end && !isRotated(from, since),
-      )
+      ?.some(({ from, writtenAt }) => writtenAt < since && since < from + end)
     if (isAgain) report(uuid, `was asked for again at ${bank}`)
   }
 }
