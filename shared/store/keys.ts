@@ -190,7 +190,8 @@ export const keys = {
   waitingDebit: (bank: string, createdAt: Date, reference: Reference) =>
     item(`WAITING#${bank}`, `${createdAt.toISOString()}#${reference}`),
   account: (phone: string, bank: string) => item(`CUSTOMER#${phone}`, `ACCOUNT#${bank}`),
-  /** A number for which a bank had no account. The keyed hash prevents a trial of all numbers. */
-  missedAccount: (hash: string) => item(`WINDOW#missed-account#${hash}`, 'MISS'),
+  /** A number for which a bank had no account a moment ago. */
+  missedAccount: (bank: BankIdentifier, phone: PhoneNumber) =>
+    item(`WINDOW#missed-account#${sha256(`${bank} ${phone}`)}`, 'MISS'),
   window: (scope: string, start: number) => item(`WINDOW#${scope}#${start}`, 'WINDOW'),
 } as const

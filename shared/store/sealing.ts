@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash } from 'node:crypto'
 import {
   GetSecretValueCommand,
   ResourceNotFoundException,
@@ -76,18 +76,9 @@ const cachedKey = (choice: Choice): Promise<SealingKey | undefined> => {
 /** Returns the current key, uncached, so that a rotation applies to the next secret. */
 const currentKey = async (): Promise<SealingKey> => {
   const { fixed } = environment.sealingKey
-  return existing(fixed ? keyFrom(fixed) : await fetchKey({ VersionStage: 'AWSCURRENT' }))
-}
-
-const existing = (key: SealingKey | undefined): SealingKey => {
+  const key = fixed ? keyFrom(fixed) : await fetchKey({ VersionStage: 'AWSCURRENT' })
   if (!key) throw new Error('The sealing key does not exist')
   return key
-}
-
-/** Hashes a text that the table remembers for minutes: a rotation of the key forgets it. */
-export const keyedHash = async (text: string): Promise<string> => {
-  const { bytes } = existing(await cachedKey({ VersionStage: 'AWSCURRENT' }))
-  return createHmac('sha256', bytes).update(text).digest('base64url')
 }
 
 export const seal = async (

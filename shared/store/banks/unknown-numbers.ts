@@ -2,7 +2,6 @@ import type { BankIdentifier, CustomerAccount, StoredAccount } from '../../domai
 import type { PhoneNumber } from '../../domain/phone.ts'
 import type { Runtime } from '../../runtime.ts'
 import { keys } from '../keys.ts'
-import { keyedHash } from '../sealing.ts'
 import * as db from '../table.ts'
 
 /** Numbers without an account here: banks are asked, and their misses are remembered. */
@@ -13,17 +12,14 @@ const MISS_SECONDS = 600
 export const isKnownNumber = async (phone: PhoneNumber, bank: BankIdentifier): Promise<boolean> =>
   (await db.read(keys.account(phone, bank), { isConsistent: false })) !== undefined
 
-const missKey = async (bank: BankIdentifier, phone: PhoneNumber) =>
-  keys.missedAccount(await keyedHash(`${bank} ${phone}`))
-
 /** The time to live deletes late, so the stored time decides. */
 export const isRecentMiss = async (bank: BankIdentifier, phone: PhoneNumber, at: Date) => {
-  const miss = await db.read<{ expiresAt: number }>(await missKey(bank, phone))
+  const miss = await db.read<{ expiresAt: number }>(keys.missedAccount(bank, phone))
   return miss !== undefined && miss.expiresAt > at.getTime() / 1000
 }
 
-export const putMiss = async (bank: BankIdentifier, phone: PhoneNumber, at: Date): Promise<void> =>
-  db.put(await missKey(bank, phone), 'missed-account', {
+export const putMiss = (bank: BankIdentifier, phone: PhoneNumber, at: Date): Promise<void> =>
+  db.put(keys.missedAccount(bank, phone), 'missed-account', {
     expiresAt: db.expiresAt(at, MISS_SECONDS),
   })
 
