@@ -40,7 +40,7 @@ test.each([
   ['limit remove --provider demo --help', [/limit remove --provider ID \[--port/]],
   ['limit remove --help', [/^ {2}--provider ID +\(required\) provider id/m]],
   ['debit reverse --help', [/a second operator must approve it always\./]],
-  ['bank update --help', [/approve it with --connector, --connector-url, --connector-secret\./]],
+  ['bank update --help', [/--connector-secret, or if it ends a suspension\./]],
   ['bank disable --help', [/^(?!.*approve)/s]],
   ['reconcile -h', [/reconciliation run: /, /reconciliation statement: /]],
 ])('the command `%s` prints %j', async (words, patterns) => {
