@@ -8,6 +8,7 @@ import { type Pesewas, pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { type Batch, noTotals } from '../../shared/domain/settlement/batch.ts'
+import type { Funding } from '../../shared/domain/settlement/funding.ts'
 import { openWith } from '../../shared/operator/open-with.ts'
 import { completeBatch, findRecordable } from '../../shared/settlement/complete.ts'
 import { failBatch } from '../../shared/settlement/fail.ts'
@@ -16,7 +17,7 @@ import { keys } from '../../shared/store/keys.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch, listUnpaid } from '../../shared/store/settlement/batches.ts'
-import { findFunds } from '../../shared/store/settlement/funding.ts'
+import { correctFunding, findFunding, findFunds } from '../../shared/store/settlement/funding.ts'
 import { isNew, put, putWrite } from '../../shared/store/table.ts'
 import { gcb } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
@@ -398,6 +399,18 @@ test('the payouts after a change of the settlement account, and their retries, a
 })
 
 const remit = (amount: number) => fund(amount, at('09:00:00', 2))
+
+test('the second of two first corrections at once is not written, and leaves the cash', async () => {
+  await fund(500_00, at('09:00:00', 2), { reference: 'R-1' })
+  const previous = (await findFunding(gcb.identifier, 'R-1')) as Funding
+  const correctTo = (amount: number) => {
+    const correction = { amount: pesewas(amount), reason: 'Typing error', by: 'local:ama' }
+    const dated = { ...correction, at: at('10:00:00', 2).toISOString() }
+    return correctFunding(previous, dated, [], runtimeAt('10:00:00', 2))
+  }
+  expect([await correctTo(50_00), await correctTo(5_00)]).toEqual([true, false])
+  expect(await findFunds()).toBe(50_00)
+})
 
 /** Returns the status or the code of the refusal, and the remaining cash. */
 const outcomeOf = async (result: Batch | Refusal) => [
