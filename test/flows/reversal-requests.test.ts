@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { dayAfter, dayOf, HOUR_MS } from '../../shared/domain/time.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { keyOf, readCollection, remove } from '../../shared/store/table.ts'
@@ -157,9 +158,17 @@ describe('request-reversal', () => {
       await clock().advance(48 * HOUR_MS)
       const { settlement } = await read(reference)
       expect(settlement).toMatchObject({ adjusted_in: null })
+      const placeOf = async () => {
+        const { pk } = keys.debit(reference as Reference)
+        const items = await service.items()
+        const { work, due, expiresAt } = items.find((one) => one.pk === pk && one.sk === 'DEBIT')
+        return { work, due, expiresAt }
+      }
+      const place = await placeOf()
       const today = dayOf(clock().now())
       await call('calendar', 'add', { date: dayAfter(today), name: 'Declared' })
       const { body } = await ask(reference)
+      expect(await placeOf()).toEqual(place)
       const days = Array.from({ length: 12 }, (_, n) => dayAfter(today, n + 1))
       const working = days.slice(1).filter((day) => ![0, 6].includes(new Date(day).getUTCDay()))
       expect(body.data.respond_by).toBe(working[4])
