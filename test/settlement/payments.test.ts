@@ -19,6 +19,7 @@ import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch, listUnpaid } from '../../shared/store/settlement/batches.ts'
 import { correctFunding, findFunding, findFunds } from '../../shared/store/settlement/funding.ts'
 import { isNew, put, putWrite } from '../../shared/store/table.ts'
+import { batchView } from '../../shared/views/batch.ts'
 import { gcb } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted, refused } from '../support/refused.ts'
@@ -189,6 +190,7 @@ test('a batch below zero is offset by several later batches, and one of them off
     ['completed', 0, [{ batch: one.id, amount: 60_00 }]],
     ['completed', 20_00, [ofOne, ofOther]],
   ])
+  expect(paid.map((batch) => batchView(batch).paid)).toEqual(['0.00', '0.00', '20.00'])
   const end = { status: 'completed', outstanding: 0, offsetBy: paid[2]?.id }
   for (const batch of [one, other]) expect(await reload(batch)).toMatchObject(end)
   expect(paidAmounts()).toEqual([100_00, 20_00, 20_00])
@@ -283,6 +285,10 @@ test('a rejected payout that was paid is recorded at its own bank, or at that of
   const batch = await batchOf(100_00)
   bank.behaviours.push('reject')
   await pay(batch)
+  const later = { bank: gcb.identifier, accountNumber: '1041009999', accountName: 'Payee Ltd' }
+  await updateProvider(provider, { settlementAccount: later })
+  const old = granted(await findRecordable(batch.id, {}, new Date())).begun.batch
+  expect(old.paidTo?.accountNumber).toBe('1041001001')
   const eco = 'ECO' as BankIdentifier
   const settlementAccount = { bank: eco, accountNumber: '2441007001', accountName: 'Payee Ltd' }
   await updateProvider(provider, { settlementAccount })
