@@ -144,6 +144,17 @@ test('only schedule-timeout may pass a role, and only to Scheduler', () => {
   expect(passing).toEqual([['schedule-timeout', condition]])
 })
 
+test('the functions that write objects, those of the audit too, may encrypt them by S3', () => {
+  const allows = (name: string, action: string, service = ''): boolean =>
+    statementsOf(name).some(
+      ({ Action, Condition }) =>
+        [Action].flat().includes(action) && JSON.stringify(Condition ?? '').includes(service),
+    )
+  const writers = names.filter((name) => allows(name, 's3:PutObject'))
+  expect(writers).toEqual(expect.arrayContaining(['build-batch', 'reconcile-part']))
+  expect(writers.filter((name) => !allows(name, 'kms:GenerateDataKey', 's3.'))).toEqual([])
+})
+
 test('the functions query all indexes of the table and no others', () => {
   const queried = names.flatMap((name) =>
     codeStatements(name).flatMap(({ resource }) => /^index\/(.*)$/.exec(resource)?.[1] ?? []),
