@@ -1,10 +1,11 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { appendFeed } from '../../../functions/jobs/append-feed.ts'
 import { manageRestore } from '../../../functions/operator/manage-restore.ts'
 import type { Reference } from '../../../shared/domain/ids.ts'
 import { isHeldBy } from '../../../shared/domain/operator/restore.ts'
 import type { Batch } from '../../../shared/domain/settlement/batch.ts'
-import type { Day } from '../../../shared/domain/time.ts'
+import { DAY_SECONDS, type Day } from '../../../shared/domain/time.ts'
 import type { FeedEntry } from '../../../shared/domain/webhooks/feed.ts'
 import { currentGeneration, findRestore } from '../../../shared/store/operator/restores.ts'
 import { toBatchItem } from '../../../shared/store/settlement/batch-item.ts'
@@ -12,6 +13,7 @@ import { findOpenBatch } from '../../../shared/store/settlement/batches.ts'
 import { table, tableName } from '../../../shared/store/table.ts'
 import { appendToFeed, listFeed } from '../../../shared/store/webhooks/feed.ts'
 import { missingInFeed } from '../../../shared/store/webhooks/feed-search.ts'
+import { take } from '../../settlement/messages-sent.ts'
 import { demoProvider, inSeconds, NOON, providerId, still } from '../../support/examples.ts'
 import { listNewest } from '../../support/newest-events.ts'
 import { storeProvider, storeRestore } from '../../support/settings.ts'
@@ -61,6 +63,20 @@ test('the release of the last held provider ends a restore, which holds no later
   // An earlier version released them all one by one.
   await storeRestore(3, { released: [other.id, demoProvider.id] })
   expect(await release(other.id)).toMatchObject({ result: all })
+})
+
+test('a message that was redriven days after a restore appends no event that the restore has lost', async () => {
+  const provider = providerId('redriven')
+  await storeRestore(2)
+  // It waits in its queue for four days, and in the dead-letter queue for fourteen.
+  for (const days of [1, 17]) {
+    const job = appendFeed(still({ now: () => inSeconds(days * DAY_SECONDS) }))
+    expect(await take(job, 'feeds.fifo', { provider, events: [event(1)] })).toEqual({
+      batchItemFailures: [],
+    })
+  }
+  const read = { after: { page: 0, count: 0 }, notBefore: new Date(0), limit: 100 }
+  expect(await listFeed(provider, read)).toEqual([])
 })
 
 test('the feed continues in pages of the new generation, so that a lost cursor skips no event', async () => {
