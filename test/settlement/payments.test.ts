@@ -18,7 +18,7 @@ import { noWrites } from '../../shared/store/settings.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch, listUnpaid } from '../../shared/store/settlement/batches.ts'
 import { correctFunding, findFunding, findFunds } from '../../shared/store/settlement/funding.ts'
-import { isNew, put, putWrite } from '../../shared/store/table.ts'
+import { isNew, put, putWrite, read } from '../../shared/store/table.ts'
 import { batchView } from '../../shared/views/batch.ts'
 import { gcb } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
@@ -234,6 +234,25 @@ test('a retry begins again if another payout takes the offsets at once', async (
   onTestFinished(restore)
   expect(await retry(rejected)).toMatchObject({ status: 'completed', paid: 150_00 })
   expect(await reload(later)).toMatchObject({ status: 'completed', paid: 200_00 })
+})
+
+test('a payout that begins again after another one took its offsets is still recorded for its operator', async () => {
+  await belowZero(100_00)
+  const [first, later] = [await batchOf(150_00, 2), await batchOf(300_00, 3)]
+  let isOvertaken = false
+  const restore = aroundTableCalls(async (name, next) => {
+    if (name === 'TransactWrite' && !isOvertaken) {
+      isOvertaken = true
+      await pay(later)
+    }
+    return next()
+  })
+  onTestFinished(restore)
+  const record = { pk: 'CHANGES', sk: 'a-change' }
+  const recordChange = () => [putWrite({ ...record, entity: 'change' }, isNew)]
+  const paid = granted(await payBatch(first.id, deps(), { recordChange }))
+  expect(paid).toMatchObject({ status: 'completed', paid: 150_00 })
+  expect(await read(record)).toBeDefined()
 })
 
 test('a granted retry that another worker has made is not made again, although its payout was rejected', async () => {
