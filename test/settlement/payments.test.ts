@@ -218,20 +218,25 @@ test('a batch below zero is offset again by the part of a payout that the bank r
   expect(paidAmounts()).toEqual([100_00, 20_00])
 })
 
+/** Pays a batch before the next transaction of another one, which then begins again. */
+const payBeforeTheNextWrite = (batch: Batch): void => {
+  let isOvertaken = false
+  const restore = aroundTableCalls(async (name, next) => {
+    if (name === 'TransactWrite' && !isOvertaken) {
+      isOvertaken = true
+      await pay(batch)
+    }
+    return next()
+  })
+  onTestFinished(restore)
+}
+
 test('a retry begins again if another payout takes the offsets at once', async () => {
   await belowZero(100_00)
   const [rejected, later] = [await batchOf(150_00, 2), await batchOf(300_00, 3)]
   bank.behaviours.push('reject')
   await pay(rejected)
-  let isOvertaken = false
-  const restore = aroundTableCalls(async (name, next) => {
-    if (name === 'TransactWrite' && !isOvertaken) {
-      isOvertaken = true
-      await pay(later)
-    }
-    return next()
-  })
-  onTestFinished(restore)
+  payBeforeTheNextWrite(later)
   expect(await retry(rejected)).toMatchObject({ status: 'completed', paid: 150_00 })
   expect(await reload(later)).toMatchObject({ status: 'completed', paid: 200_00 })
 })
@@ -239,15 +244,7 @@ test('a retry begins again if another payout takes the offsets at once', async (
 test('a payout that begins again after another one took its offsets is still recorded for its operator', async () => {
   await belowZero(100_00)
   const [first, later] = [await batchOf(150_00, 2), await batchOf(300_00, 3)]
-  let isOvertaken = false
-  const restore = aroundTableCalls(async (name, next) => {
-    if (name === 'TransactWrite' && !isOvertaken) {
-      isOvertaken = true
-      await pay(later)
-    }
-    return next()
-  })
-  onTestFinished(restore)
+  payBeforeTheNextWrite(later)
   const record = { pk: 'CHANGES', sk: 'a-change' }
   const recordChange = () => [putWrite({ ...record, entity: 'change' }, isNew)]
   const paid = granted(await payBatch(first.id, deps(), { recordChange }))
