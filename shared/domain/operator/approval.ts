@@ -23,9 +23,11 @@ export const approvalId = (at: Date, random: string): ApprovalId =>
 
 export const expiryOf = (requestedAt: Date): Date => secondsAfter(requestedAt, DAY_SECONDS)
 
-/** Returns the first id of a request that has not expired. */
-export const firstPendingId = (at: Date): ApprovalId =>
-  approvalId(secondsAfter(at, -DAY_SECONDS), '00000000')
+/** Returns the least id of a time. */
+export const firstIdAt = (at: Date): ApprovalId => approvalId(at, '00000000')
+
+/** Returns the least id of a request that has not expired. */
+export const firstPendingId = (at: Date): ApprovalId => firstIdAt(secondsAfter(at, -DAY_SECONDS))
 
 export const approvalStatuses = ['pending', 'granted', 'denied', 'expired'] as const
 type ApprovalStatus = (typeof approvalStatuses)[number]

@@ -2,7 +2,7 @@ import {
   type Approval,
   type ApprovalDecision,
   type ApprovalId,
-  approvalId,
+  firstIdAt,
 } from '../../domain/operator/approval.ts'
 import { DAY_SECONDS, secondsAfter } from '../../domain/time.ts'
 import type { Jitter, Runtime } from '../../runtime.ts'
@@ -93,8 +93,8 @@ export async function* requestsWithin(
 ): AsyncGenerator<Approval> {
   const pages = db.queryPages(
     db.itemsQuery(keys.approvals.pk, 'sk BETWEEN :from AND :before', {
-      ':from': approvalId(secondsAfter(from, -daysBefore * DAY_SECONDS), '00000000'),
-      ':before': approvalId(before, '00000000'),
+      ':from': firstIdAt(secondsAfter(from, -daysBefore * DAY_SECONDS)),
+      ':before': firstIdAt(before),
     }),
   )
   for await (const page of pages) yield* page.map(fromItem)
