@@ -30,14 +30,14 @@ export const reconcilePart = (runtime: Pick<Runtime, 'now' | 'random' | 'pause'>
     await performPart(run, part, runtime, { timeIsUp })
   })
 
-/** A run waits no longer for that of the day before. The sweep then requests its end. */
-const WAIT_MS = 6 * HOUR_MS
-
-/** Reports whether the run of the day before is not sealed yet. This seal would seal that day without its result. */
+/**
+ * Reports whether the run of the day before is in time and not sealed yet. This seal would seal that day without its
+ * result. For a late run no other waits: the sweep requests their ends.
+ */
 const overtakes = async ({ id, date }: store.ReconciliationRun, now: Date): Promise<boolean> => {
   const previous = id === date ? await store.findRun(dayAfter(date, -1)) : undefined
   if (!previous || previous.sealed) return false
-  return now.getTime() - previous.startedAt.getTime() < WAIT_MS
+  return now.getTime() - previous.startedAt.getTime() < store.RUN_HOURS_MAX * HOUR_MS
 }
 
 /**

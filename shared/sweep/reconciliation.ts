@@ -1,10 +1,7 @@
 import { HOUR_MS } from '../domain/time.ts'
 import { log } from '../log.ts'
 import { reconciliationMessage } from '../queues/outbox.ts'
-import { findPart, findRun } from '../store/settlement/reconciliations.ts'
-
-/** A longer run raises an alarm: its day is not verified when the banks open. */
-const RUN_HOURS_MAX = 6
+import { findPart, findRun, RUN_HOURS_MAX } from '../store/settlement/reconciliations.ts'
 
 /** The time between two sweeps of a run. */
 const SWEEP_MS = HOUR_MS / 4

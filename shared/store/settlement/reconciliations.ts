@@ -13,6 +13,9 @@ import { dueAttributes } from '../work-index.ts'
  * the parts of a nightly run; an operator's run does its parts itself.
  */
 
+/** A longer run is late: its day is not verified when the banks open. */
+export const RUN_HOURS_MAX = 6
+
 export type ReconciliationRun = {
   /** The day, and for an operator's run `#` and an id. */
   id: string
