@@ -43,7 +43,7 @@ export const fieldDescriptions: Record<string, string> = {
   event: 'Type of the event',
   event_id: 'Same in every attempt; use it to deduplicate',
   failed_at: 'When the delivery was abandoned',
-  fee: 'Fee of the bank in GHS; at most the amount',
+  fee: 'Fee of the bank in GHS; above the amount it settles as the amount',
   has_more: 'More items follow this page',
   id: 'Id of the transaction',
   health: 'Whether the bank replies',

@@ -13,8 +13,8 @@ const Message = v.pipe(ErrorMessage, v.nonEmpty())
 
 // Metadata publishes the form that banks are asked for: the service is more lenient.
 const Code = v.pipe(
-  v.string(),
-  v.metadata({ enum: [...failureCodes] }),
+  v.unknown(),
+  v.metadata({ type: 'string', enum: [...failureCodes] }),
   v.fallback(v.picklist(failureCodes), 'unknown_error'),
 )
 

@@ -53,7 +53,9 @@ export const newMovements = () => {
   return {
     /** Adds a movement, unless one has its uuid. */
     add: ({ earlier = [], ...movement }: Movement): void => {
-      insert.run({ begun_at: null, ...movement })
+      // Banks pad references to a width, which a statement may not have.
+      const bank_reference = movement.bank_reference?.trim() ?? null
+      insert.run({ begun_at: null, ...movement, bank_reference })
       for (const uuid of earlier) insertEarlier.run(uuid, movement.uuid)
     },
     knows: (uuid: string): boolean => byUuid.get(uuid) !== undefined,

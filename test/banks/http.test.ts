@@ -86,6 +86,7 @@ const SUBMISSIONS = rowsOf(`
   422      rejected timeout               {${ECHO},"status":"rejected","code":"timeout","message":"No"}
   422      rejected network_error         {${ECHO},"status":"rejected","code":"network_error","message":"No"}
   422      rejected unknown_error         {${ECHO},"status":"rejected","code":"dormant_account","message":"No"}
+  422      rejected unknown_error         {${ECHO},"status":"rejected","code":51,"message":"No"}
   200      completed HTB-9                {${ECHO},"status":"completed","bank_reference":"HTB-9"}
   200      failed timeout                 {${ECHO},"status":"failed","code":"timeout","message":"No approval"}
   202      2002  ${CODED}  {${ECHO},"status":"completed","bank_reference":"HTB-9"}

@@ -76,7 +76,7 @@ export type Completed = {
      */
     bank_reference: string;
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Fee of the bank in GHS; above the amount it settles as the amount
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     fee?: string | null;

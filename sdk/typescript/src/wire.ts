@@ -174,7 +174,7 @@ export type UpdateDebitTransactionFields = {
      */
     approval_method?: ("ussd" | "mobile_api" | "web" | "mobile_app") | null;
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Fee of the bank in GHS; above the amount it settles as the amount
      * @minimum 0
      * @pattern ^(?:-0(?:\.0+)?|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)$
      */
@@ -206,7 +206,7 @@ export type DebitCallbackFields = {
      */
     approval_method?: ("ussd" | "mobile_api" | "web" | "mobile_app") | null;
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Fee of the bank in GHS; above the amount it settles as the amount
      * @minimum 0
      * @pattern ^(?:-0(?:\.0+)?|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)$
      */
@@ -399,7 +399,7 @@ export type BankTransaction = {
      */
     currency: "GHS";
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Fee of the bank in GHS; above the amount it settles as the amount
      */
     fee: number | null;
     /**
@@ -535,7 +535,7 @@ export type CallbackTransaction = {
      */
     currency: "GHS";
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Fee of the bank in GHS; above the amount it settles as the amount
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     fee: string | null;
@@ -685,7 +685,7 @@ export type Debit = {
      */
     currency: "GHS";
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Fee of the bank in GHS; above the amount it settles as the amount
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     fee: string | null;
@@ -772,7 +772,7 @@ export type DebitDetail = {
      */
     currency: "GHS";
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Fee of the bank in GHS; above the amount it settles as the amount
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     fee: string | null;
@@ -1271,7 +1271,7 @@ export type EventTransaction = {
      */
     currency: "GHS";
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Fee of the bank in GHS; above the amount it settles as the amount
      */
     fee: number | null;
     /**
@@ -1660,7 +1660,7 @@ export type ReportedTransaction = {
      */
     error_message: string | null;
     /**
-     * Fee of the bank in GHS; at most the amount
+     * Fee of the bank in GHS; above the amount it settles as the amount
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     fee: string | null;

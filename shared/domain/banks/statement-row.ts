@@ -108,7 +108,7 @@ export const parseStatementRow = (
   }
   const uuid = (texts.uuid ?? '').toLowerCase()
   if (uuid !== '' && !UUID.test(uuid)) fail('uuid is malformed')
-  const reference = texts.bank_reference ?? ''
+  const reference = (texts.bank_reference ?? '').trim()
   if (reference.length > REFERENCE_MAX) fail('bank_reference is malformed')
   const amount = amountIn(texts.amount ?? '', fail)
   const outgoing = amountIn(texts.outgoing ?? '', fail)

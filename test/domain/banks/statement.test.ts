@@ -47,7 +47,7 @@ test.each([
     ` UUID , ${SHORT_HEADER.toUpperCase()}\n${UUID} , B-1,100.00,ghs,${AT}\n`,
   ],
   ['with a byte order mark and CRLF', `\uFEFF${HEADER}\r\n${FIELDS}\r\n`],
-  ['with quoted fields', `"uuid",${SHORT_HEADER}\n"${UUID}","B-1","100.00","GHS","${AT}"\n`],
+  ['with quoted fields', `"uuid",${SHORT_HEADER}\n"${UUID}"," B-1 ","100.00","GHS","${AT}"\n`],
   ['with empty lines at its end', `${HEADER}\n${FIELDS}\n\n\n`],
   ['with an upper-case uuid', `${HEADER}\n${UUID.toUpperCase()},B-1,100.00,GHS,${AT}\n`],
 ])('a statement is parsed %s', async (_, text) => {
@@ -279,6 +279,7 @@ test.each<[string, StatementRow[], Movement[], string, string?]>([
     [debit()],
     UNKNOWN,
   ],
+  ['a padded reference', [row({ uuid: null })], [debit({ bank_reference: 'B-1  ' })], MATCH],
   ["a bank's own uuid alone", [row({ uuid: OTHER, bank_reference: null })], [debit()], UNKNOWN],
   [
     "a bank's own uuid after ours",
