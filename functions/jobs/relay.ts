@@ -3,6 +3,7 @@ import type { DynamoDBRecord } from 'aws-lambda'
 import { type Debit, stateAt } from '../../shared/domain/debits/debit.ts'
 import { type ReportException, rowOf } from '../../shared/domain/debits/exception.ts'
 import { type DebitEventName, debitEventTypes } from '../../shared/domain/debits/lifecycle.ts'
+import { isUnprompted } from '../../shared/domain/debits/prompts.ts'
 import type { Refund } from '../../shared/domain/debits/refund.ts'
 import type { Pesewas } from '../../shared/domain/money.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
@@ -144,13 +145,15 @@ const followDebit = (debit: Debit, old: Debit | undefined, now: Date): RecordEff
 /** Measures all events of a record in one line. */
 const countTransitions = (added: readonly DebitEventName[], debit: Debit): void => {
   const { amount, bank, errorCode, provider, reference, createdAt, updatedAt } = stateAt(debit)
-  const metrics: Figures = Object.assign({}, ...added.map((name) => figuresOf(name, amount)))
-  if (Object.keys(metrics).length === 0) return
+  const figures: Figures = Object.assign({}, ...added.map((name) => figuresOf(name, amount)))
+  if (Object.keys(figures).length === 0) return
+  const { FailureExcess, ...others } = figures
   const seconds = (updatedAt.getTime() - createdAt.getTime()) / 1000
-  measure(metrics, {
+  // A bank does not fail by a prompt that the service refuses.
+  measure(isUnprompted(debit) ? others : figures, {
     bank: bank.identifier,
     ...(errorCode && { code: errorCode }),
-    ...(metrics.FailureExcess && { provider, reference, seconds }),
+    ...(FailureExcess && { provider, reference, seconds }),
   })
 }
 

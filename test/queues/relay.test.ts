@@ -5,6 +5,7 @@ import { relay } from '../../functions/jobs/relay.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { ExceptionKind } from '../../shared/domain/debits/exception.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
+import { refusePrompt } from '../../shared/domain/debits/prompts.ts'
 import { completeRefund, reversalRefund, sendRefund } from '../../shared/domain/debits/refund.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
@@ -92,6 +93,8 @@ const timedOut = { changes: { errorCode: 'timeout' as const } }
 const failed = granted(bankMove('failed', timedOut)(processing))
 const failure = { DebitsFailed: 1, FailureExcess: 1, ...outcome, code: 'timeout' }
 const reversed = advanced(completed, 'reversed')
+const unprompted = refusePrompt(debit, { at: inSeconds(1), requestId: 'request' })
+const refusal = { DebitsFailed: 1, ...outcome, code: 'transaction_declined' }
 
 const lateMove = (to: Status, seconds: number) =>
   granted(bankMove(to, { at: inSeconds(seconds) })(debit))
@@ -109,6 +112,8 @@ test.each<[string, Debit, Debit | undefined, unknown[][], object[]]>([
   ],
   ['completed', completed, processing, [feed(3), attempt('high', 3)], [paid]],
   ['failed', failed, processing, [feed(3), attempt('high', 3)], [failure]],
+  // Its bank has got no request.
+  ['failed unprompted', unprompted, debit, [feed(2), attempt('high', 2)], [refusal]],
   [
     'reversed',
     reversed,
