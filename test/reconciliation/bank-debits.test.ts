@@ -1,6 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { BankDebitsCursor, Movement } from '../../shared/domain/banks/statement.ts'
+import { eraseRefund } from '../../shared/domain/debits/erasure.ts'
+import type { ReportException } from '../../shared/domain/debits/exception.ts'
+import { type Refund, unsentRefunds } from '../../shared/domain/debits/refund.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { iso } from '../../shared/domain/time.ts'
@@ -8,8 +11,12 @@ import { readBankDebits } from '../../shared/reconciliation/bank-debits.ts'
 import { readOutgoing } from '../../shared/reconciliation/bank-outgoing.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
+import { findExceptions, resolutionWrite } from '../../shared/store/debits/exceptions.ts'
 import { followOpen } from '../../shared/store/debits/open-debits.ts'
+import { recordRefundFailure } from '../../shared/store/debits/refund-failures.ts'
+import { findRefund, refundReplacement } from '../../shared/store/debits/refunds.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
+import { transact } from '../../shared/store/transactions.ts'
 import { fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
 import {
   at,
@@ -19,11 +26,12 @@ import {
   dayAt,
   newProvider,
   openedDebit,
+  reverse,
   runtimeAt,
   updateProvider,
 } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
-import { gcb } from '../support/examples.ts'
+import { gcb, still } from '../support/examples.ts'
 import { storeBank } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 
@@ -116,4 +124,20 @@ test('a payout that another bank made is failed at the bank that rejected it', a
   const rejected = { uuid, amount: '10.00', status: 'failed', completed_at: null }
   expect(await payoutsOf(id)).toMatchObject([rejected])
   expect(await payoutsOf(id, eco)).toMatchObject([{ status: 'completed', earlier: [] }])
+})
+
+test('a failed refund that its bank has made matches from its note on, also after an erasure', async () => {
+  const debit = await completedDebit(await newProvider(), 10_00, at('09:00:00'))
+  const { reference } = debit.facts
+  await reverse(reference, at('10:00:00'))
+  const refund = (await findRefund(reference)) as Refund
+  const unsent = { failure: unsentRefunds.paid, by: 'job:refund-customer' }
+  const failed = (await recordRefundFailure(refund, unsent, [], still())) as Refund
+  const [exception] = (await findExceptions(reference)) as [ReportException]
+  const resolvedAt = iso(at('11:00:00'))
+  const resolution = { note: 'By GCB', resolvedBy: 'local:ama', resolvedAt }
+  const erasure = refundReplacement(failed, eraseRefund(failed))
+  await transact([resolutionWrite(exception, resolution), erasure], still())
+  const { outgoing } = await readOutgoing('refund', { bank, date: dayAt(0), after: '' })
+  expect(outgoing).toMatchObject([{ reference, status: 'failed', completed_at: resolvedAt }])
 })

@@ -28,8 +28,12 @@ const FIGURES: Readonly<Record<string, readonly string[]>> = {
 /** What callers, banks, receivers and operators wrote about a debit. */
 const TEXTS =
   /"(?:accountNumber|customerName|details|failure|note|reason|report|responseBody)":"(?:\\.|[^"\\])+/g
-/** The outcome of a bank's report stays. */
-const OUTCOME = /^"report":"\{\\"status\\":\\"\w+\\"(?:,\\"bank_reference\\":\\"[^"]+\\")?\}$/
+/** The outcome of a bank's report stays, and the reason of the service why it did not send a refund. */
+const KEPT = [
+  /^"report":"\{\\"status\\":\\"\w+\\"(?:,\\"bank_reference\\":\\"[^"]+\\")?\}$/,
+  /^"failure":"the bank (?:has made|is processing) a refund that it rejected$/,
+  /^"failure":"the bank (?:reported a failure of the debit|does not support refunds)$/,
+]
 
 type Move = { type: unknown; at: unknown; set?: { fee?: unknown; bankReference?: unknown } }
 
@@ -95,7 +99,7 @@ const erasuresKeepFigures: Check = ({ observations: { erasures } }, report) => {
       const texts =
         JSON.stringify(item)
           .match(TEXTS)
-          ?.filter((text) => had?.includes(text) && !OUTCOME.test(text)) ?? []
+          ?.filter((text) => had?.includes(text) && !KEPT.some((kept) => kept.test(text))) ?? []
       if (kept.length + texts.length > 0)
         report(keyOf(item), `has the ${[...kept, ...texts]} of an erased customer`)
     }

@@ -3,7 +3,7 @@ import { DAY_SECONDS, secondsAfter } from '../time.ts'
 import { type Changes, type Debit, stateAt } from './debit.ts'
 import { isOwnMessage, type ReportException } from './exception.ts'
 import { isOpen, lifecycle } from './lifecycle.ts'
-import { type Refund, refundStatuses } from './refund.ts'
+import { type Refund, refundStatuses, unsentRefunds } from './refund.ts'
 
 /** The erasure of a customer from debits (docs/compliance.md#personal-data). */
 
@@ -27,12 +27,14 @@ export const eraseDebit = (debit: Debit, at: Date): Debit => ({
   erasedAt: at,
 })
 
-/** A failed refund keeps the fact that it has a failure. */
+const KEPT_FAILURES: readonly (string | null)[] = [null, ...Object.values(unsentRefunds)]
+
+/** A failed refund keeps the fact that it has a failure, and a reason of the service: statements depend on it. */
 export const eraseRefund = (refund: Refund): Refund => ({
   ...withoutErased('refund', refund),
   accountNumber: null,
   reason: null,
-  failure: refund.failure === null ? null : '',
+  failure: KEPT_FAILURES.includes(refund.failure) ? refund.failure : '',
   failed: refund.failed.map((attempt) => ({ ...attempt, failure: '' })),
 })
 
