@@ -88,6 +88,7 @@ export const personalData = {
       sentAt: 'plain',
       completedAt: 'plain',
       failedAt: 'plain',
+      notedAt: 'plain',
       // Those of the service itself stay.
       failure: 'erased',
       bankReference: 'kept',

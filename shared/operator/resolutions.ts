@@ -13,6 +13,7 @@ import {
 } from '../domain/debits/exception.ts'
 import {
   newRefund,
+  noteRefund,
   type Refund,
   refundStatuses,
   reportedAfter,
@@ -240,6 +241,7 @@ export const resolveExceptions = (
 ): Promise<number | Refusal> => {
   const attempt = async () => {
     const exceptions = await listMatching(reference, kind)
+    const refund = await findRefund(reference)
     const open = exceptions.filter(isOpen)
     const [first] = open
     // Also the resolved kinds: a repeat of a note would close what is still open.
@@ -247,9 +249,11 @@ export const resolveExceptions = (
     if (exceptions.length === 0) return noSuch('exception')
     if (!first) return 0
     if (kinds.size > 1 && open.some(needsOwnNote)) return kindIsMissing(kinds)
-    const writesOf = (group: readonly ReportException[], by: Author) => {
+    const noted = refund && noteRefund(refund, open, runtime.now())
+    const writesOf = (group: readonly ReportException[], by: Author, isFirst: boolean) => {
       const recording = { ...by, target: reference, provider: first.provider }
-      return changeWrites(recording, {}, { resolved: group.map((one) => one.kind), note })
+      const changes = changeWrites(recording, {}, { resolved: group.map((one) => one.kind), note })
+      return noted && isFirst ? [refundReplacement(refund, noted), ...changes] : changes
     }
     const isWritten = await resolveGroups({ open, note, once, writesOf }, author, runtime)
     return isWritten ? open.length : undefined

@@ -36,6 +36,7 @@ export const refundView = <A>(refund: ShownRefund, amountOf: AmountForm<A>) =>
     | 'accountNumber'
     | 'origin'
     | 'sentAt'
+    | 'notedAt'
     | 'failed'
     | 'version'
   >

@@ -133,7 +133,7 @@ const fields: Record<string, Rows> = {
     [INDEX]: ['byTime'],
     [CHOSEN]: ['providerName'],
     [KEY]: ['uuid failed'],
-    [USE]: ['sentAt expiresAt'],
+    [USE]: ['sentAt notedAt expiresAt'],
     [LOCK]: ['version'],
   }),
   exception: rows<keyof ReportException>()({

@@ -3,13 +3,22 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { sizeOf } from '../../sandbox/aws/table/item-size.ts'
 import type { Table } from '../../sandbox/aws/table/table.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import { eraseRefund } from '../../shared/domain/debits/erasure.ts'
 import type { ReportException } from '../../shared/domain/debits/exception.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
-import { failRefund, reversalRefund, sendRefund } from '../../shared/domain/debits/refund.ts'
+import {
+  failRefund,
+  type Refund,
+  reversalRefund,
+  sendRefund,
+} from '../../shared/domain/debits/refund.ts'
 import { type Day, dayAfter, dayOf, startOf } from '../../shared/domain/time.ts'
+import { spanOf } from '../../shared/ledger/day.ts'
+import { entriesWithin } from '../../shared/ledger/facts.ts'
+import { resolveExceptions } from '../../shared/operator/resolutions.ts'
 import { exceptionWrite } from '../../shared/store/debits/exceptions.ts'
 import { keepOpenMatters } from '../../shared/store/debits/open-matters.ts'
-import { refundCreation } from '../../shared/store/debits/refunds.ts'
+import { findRefund, refundCreation, refundReplacement } from '../../shared/store/debits/refunds.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { transact } from '../../shared/store/transactions.ts'
 import {
@@ -116,7 +125,7 @@ test('a debit with an open exception stays until it is resolved, and a year long
 })
 
 /** The bank rejected its refund, and an operator repaid the customer. */
-const repaidByHand = async (): Promise<void> => {
+const repaidByHand = async (noted = dayAfter(TODAY, 2)): Promise<Debit> => {
   const completed = await transitioned(await charged(), 'completed', at(TODAY, '12:01:00'))
   await attempted(completed, [204])
   const move = bankMove('reversed', { at: at(TODAY, '18:00:00'), by: 'operator:local:ama' })
@@ -128,8 +137,26 @@ const repaidByHand = async (): Promise<void> => {
     ...{ kind: 'refund', by: 'job:refund-customer', status: 'reversed', requestId: refund.uuid },
   }
   await transact([refundCreation(refund), exceptionWrite(exception)], still())
-  await resolveLate(completed, at(dayAfter(TODAY, 2), '19:00:00'))
+  const resolution = { reference: completed.facts.reference, note: 'Returned' }
+  const when = at(noted, '19:00:00')
+  const author = { id: `note-${noted}`, at: when, by: 'local:ama' }
+  const call = { ...author, noun: 'exception', verb: 'resolve' }
+  expect(await resolveExceptions(resolution, call, still({ now: () => when }))).toBe(1)
+  return completed
 }
+
+test('an erased refund that an operator repaid stays for the years of that day, and has its entry', async () => {
+  await putProviders()
+  const noted = dayAfter(TODAY, 80)
+  const { facts } = await repaidByHand(noted)
+  const refund = (await findRefund(facts.reference)) as Refund
+  await transact([refundReplacement(refund, eraseRefund(refund))], still())
+  expireAt(dayAfter(noted, 7 * YEAR_DAYS))
+  const entries = await Array.fromAsync(entriesWithin(spanOf(noted)))
+  expect(entries).toMatchObject([{ type: 'repayment', source: { id: refund.uuid } }])
+  expireAt(dayAfter(noted, 7 * YEAR_DAYS + 1))
+  expect(await findRefund(facts.reference)).toBeUndefined()
+})
 
 test('the reconciliation of each night finds nothing while the debits of a day expire', async () => {
   await exampleDay()

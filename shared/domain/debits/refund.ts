@@ -8,6 +8,7 @@ import { type Debit, stateAt } from './debit.ts'
 import {
   bankReferenceIn,
   exceptionKinds,
+  isOfFailedRefund,
   opensRefund,
   type RefundedKind,
   type ReportException,
@@ -89,6 +90,8 @@ export type Refund = {
   sentAt: Date | null
   completedAt: Date | null
   failedAt: Date | null
+  /** When an operator noted that the customer was repaid. Absent: never, or by an earlier version. */
+  notedAt?: Date
   /** Why the bank rejected it, or why it cannot be sent. */
   failure: string | null
   /** The bank's reference of the refund. */
@@ -197,6 +200,16 @@ export const failRefund = (
   refund: Refund,
   { failure, at }: { failure: string; at: Date },
 ): Refund => ({ ...refund, status: 'failed', failure, failedAt: laterOf(refund.createdAt, at) })
+
+/** Notes that an operator repaid the customer, if a failed refund has one of these exceptions. */
+export const noteRefund = (
+  refund: Refund,
+  exceptions: readonly ReportException[],
+  notedAt: Date,
+): Refund | undefined =>
+  refundStatuses[refund.status].mayRetry && exceptions.some((one) => isOfFailedRefund(refund, one))
+    ? { ...refund, notedAt }
+    : undefined
 
 export const retryRefund = (refund: Refund): Refund => {
   const { uuid, failedAt, failure } = refund

@@ -24,6 +24,7 @@ const TIMES = {
   sentAt: true,
   completedAt: true,
   failedAt: true,
+  notedAt: true,
 } as const
 
 /** The sweep sends a refund again until the bank gives its final reply. */
@@ -32,8 +33,8 @@ const workOf = ({ reference, status, processedAt, sentAt }: Refund, openedAt: Da
     ? dueAt(keys.refund(reference), doubled(processedAt ?? openedAt, sentAt ?? openedAt))
     : {}
 
-const expiryOf = ({ status, completedAt, failedAt, createdAt }: Refund): Expiry =>
-  refundStatuses[status].isOpen ? {} : debitExpiry(completedAt ?? failedAt ?? createdAt)
+const expiryOf = ({ status, completedAt, notedAt, failedAt, createdAt }: Refund): Expiry =>
+  refundStatuses[status].isOpen ? {} : debitExpiry(completedAt ?? notedAt ?? failedAt ?? createdAt)
 
 const itemOf = (refund: Refund, openedAt = refund.createdAt) => ({
   ...keys.refund(refund.reference),
