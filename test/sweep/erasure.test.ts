@@ -4,6 +4,8 @@ import type { Reference } from '../../shared/domain/ids.ts'
 import { DAY_SECONDS, secondsAfter } from '../../shared/domain/time.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findLaterErasure, putLaterErasures } from '../../shared/store/debits/later-erasures.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { type Item, put, read } from '../../shared/store/table.ts'
 import { listDue, shards } from '../../shared/store/work-index.ts'
 import { sweepErasure, WORKERS_SECONDS } from '../../shared/sweep/erasure.ts'
 import { bankMove, inSeconds, pendingDebit, still } from '../support/examples.ts'
@@ -33,15 +35,17 @@ const putPage = (references: readonly Reference[]) =>
 const due = async (now: Date) =>
   (await Promise.all(shards.map((shard) => listDue(shard, now, 10)))).flat()
 
-test('a debit that another writer changes during its erasure is erased by the next sweep, and looked at again', async () => {
+test('a debit that another writer changes during its erasure keeps its claim until the next sweep erases it', async () => {
   const debit = await failedOn(0)
-  const { reference } = debit.facts
+  const { reference, provider, partnerReference } = debit.facts
+  const claim = keys.partnerReference(provider, partnerReference)
+  await put(claim, 'claim', { reference, request: 'hash' })
   await putPage([reference])
   let change: Promise<unknown> | undefined
-  for (const [seconds, open] of [
-    [0, 1],
-    [0, 1],
-    [WORKERS_SECONDS, 0],
+  for (const [seconds, open, request] of [
+    [0, 1, 'hash'],
+    [0, 1, undefined],
+    [WORKERS_SECONDS, 0, undefined],
   ] as const) {
     const at = secondsAfter(inDays(10), seconds)
     const now = () => {
@@ -52,6 +56,7 @@ test('a debit that another writer changes during its erasure is erased by the ne
     if (!item) throw new Error('No page is due')
     await sweepErasure(item, still({ now }))
     await change
+    expect((await read<Item>(claim))?.request).toBe(request)
     expect(await findLaterErasure(item.key)).toHaveLength(open)
   }
   expect((await findDebit(reference))?.facts.phone).toBeNull()

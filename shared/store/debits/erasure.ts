@@ -83,25 +83,28 @@ const eraseException = async (exception: ReportException, erasedAt: Date): Promi
   return false
 }
 
-/** Erases the texts around an erased debit. @returns whether there were none */
+/**
+ * Removes the hash of the request: a trial of all numbers would find its customer. A repeated charge is then 409/3003.
+ * @returns whether there was none
+ */
+const eraseClaim = async ({ provider, partnerReference }: Facts): Promise<boolean> =>
+  !(await db.updateIf(keys.partnerReference(provider, partnerReference), {
+    UpdateExpression: 'REMOVE #request',
+    ConditionExpression: 'attribute_exists(#request)',
+    ExpressionAttributeNames: { '#request': 'request' },
+  }))
+
+/** Erases the texts around an erased debit, and its claim. @returns whether there were none */
 export const eraseTexts = async (
-  { exceptions, responses }: WholeDebit,
+  { debit, exceptions, responses }: WholeDebit,
   erasedAt: Date,
 ): Promise<boolean> => {
   const erasures = [
+    eraseClaim(debit.facts),
     ...responses.map(eraseResponses),
     ...exceptions.map((exception) => eraseException(exception, erasedAt)),
   ]
   return (await Promise.all(erasures)).every(Boolean)
-}
-
-/** Removes the hash of the request: a trial of all numbers would find its customer. A repeated charge is then 409/3003. */
-const eraseClaim = async ({ provider, partnerReference }: Facts): Promise<void> => {
-  await db.updateIf(keys.partnerReference(provider, partnerReference), {
-    UpdateExpression: 'REMOVE #request',
-    ConditionExpression: 'attribute_exists(#request)',
-    ExpressionAttributeNames: { '#request': 'request' },
-  })
 }
 
 const debitErasure = (debit: Debit, at: Date) => {
@@ -131,7 +134,6 @@ export const eraseWholeDebit = async (
   at: Date,
   runtime: Jitter,
 ): Promise<boolean> => {
-  await eraseClaim(debit.facts)
   const replaced = refund ? [refundReplacement(refund, eraseRefund(refund))] : []
   if (!(await transact([debitErasure(debit, at), ...replaced], runtime))) return false
   const whole = await findWholeDebit(debit.facts.reference)
