@@ -121,14 +121,19 @@ const begin = async (
   if (account instanceof Refusal) return account
   const belowZero = await listOffsettable(batch)
   const begun = beginPayment(batch, { belowZero, account, at: runtime.now(), generation })
+  // A restore may have undone the record of a payout that the bank has made, and of its offsets.
+  const repeated = (batch.generation ?? 1) < (generation ?? 1)
+  const { uuid, paid } = begun.batch
+  if (repeated && belowZero.length > 0 && paid !== null) {
+    const differs = await differsAtBank({ uuid, paid, paidTo: account }, deps)
+    if (differs) return differs
+  }
   const writing = { isCovered: environment.payoutsWaitForFunding, alongside }
   const written = await replaceTogether(previous, belowZero, begun, writing, runtime)
   if (written.kind === 'recorded') return replyLost()
   if (written.kind !== 'written') {
     return written.kind === 'changed' ? undefined : notCovered(begun.batch)
   }
-  // A restore may have undone the record of a payout that the bank has made.
-  const repeated = (batch.generation ?? 1) < (generation ?? 1)
   return payoutOf(written.batch) === 'resumes'
     ? instructBank(written.batch, { repeated }, deps)
     : written.batch
@@ -205,15 +210,26 @@ export const replaceTogether = async (
     : { kind }
 }
 
-/** Returns what the bank of a rejected payout replies now; undefined if it was disconnected. */
-const queryRejected = async (
-  { uuid, paid, paidTo }: RejectedPayout,
-  { connectors }: PaymentDeps,
-) => {
+/** Returns what the bank of a payout replies now; undefined if it was disconnected. */
+const queryPayout = async ({ uuid, paid, paidTo }: RejectedPayout, { connectors }: PaymentDeps) => {
   const bank = await findBank(paidTo.bank)
   if (!bank || bank.connector === 'none') return undefined
   const payment = { kind: 'payout', bank: bank.identifier, uuid, amount: paid } as const
   return connectors[bank.connector].query?.(payment)
+}
+
+/** Refuses a payout if its bank has it with another amount: before a restore, it had other offsets. */
+const differsAtBank = async (payout: RejectedPayout, deps: PaymentDeps) => {
+  try {
+    await queryPayout(payout, deps)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ConnectorFault) || error.code !== 2002) throw error
+    const { uuid, paid, paidTo } = payout
+    return notPayable(
+      `${paidTo.bank} has not made the payout ${uuid} with ${formatAmount(paid)}: pay first the batch that took the debts before the restore`,
+    )
+  }
 }
 
 const nameOf = ({ uuid, paid, paidTo }: RejectedPayout, act: string): string =>
@@ -240,7 +256,7 @@ export const retryBatch = async (
   const [batch, restore] = await Promise.all([findFailedBatch(id), findRestore()])
   if (batch instanceof Refusal) return batch
   if (restore && isHeldBy(restore, batch.provider)) return held(restore)
-  const made = await findMadeLater(rejectedPayouts(batch), (one) => queryRejected(one, deps))
+  const made = await findMadeLater(rejectedPayouts(batch), (one) => queryPayout(one, deps))
   if (made?.kind === 'paid') return recordInstead(batch, made.payment)
   if (made) return notPayable(`${nameOf(made.payment, 'is processing')}: retry after its outcome`)
   const retried = retryPayment(batch)

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { processBatch } from '../../functions/jobs/process-batch.ts'
 import { manageProvider } from '../../functions/operator/manage-provider.ts'
+import { ConnectorFault, type PaymentConnector } from '../../shared/banks/connector.ts'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
@@ -148,6 +149,30 @@ test('a payout that a restore may have undone is a repeat, so that its bank is q
   await pay(before)
   await pay(await batchOf(20_00, 1, after))
   expect(bank.requests.map(({ repeated }) => repeated)).toEqual([true, false])
+})
+
+test('a payout that its bank made with other offsets before a restore waits for the batch that took them', async () => {
+  await belowZero(50_00)
+  const [first, other] = [await batchOf(60_00, 2), await batchOf(100_00, 3)]
+  const made = new Map<string, number>([
+    [first.uuid, 10_00],
+    [other.uuid, 100_00],
+  ])
+  const query: PaymentConnector['query'] = async ({ uuid, amount }) => {
+    if (made.get(uuid) !== amount) throw new ConnectorFault(2002, 'another amount')
+    return { kind: 'paid', bankReference: 'B-1' }
+  }
+  const connectors = { ...bank.connectors, sandbox: { ...bank.connectors.sandbox, query } }
+  const payMade = ({ id }: Batch) => payBatch(id, { ...deps(), connectors })
+  const begunAt = at('00:00:00', 9)
+  await storeRestore(2, { begunAt, releasedAt: begunAt })
+  const details = `GCB has not made the payout ${other.uuid} with 50.00: pay first the batch that took the debts before the restore`
+  expect(refused(await payMade(other))).toEqual({ code: '400/5001', details })
+  expect(await reload(other)).toMatchObject({ status: 'pending', offsets: [] })
+  for (const batch of [first, other]) {
+    const paid = { status: 'completed', paid: made.get(batch.uuid) }
+    expect(granted(await payMade(batch))).toMatchObject(paid)
+  }
 })
 
 test('a retry that a restore holds leaves the batch failed', async () => {
