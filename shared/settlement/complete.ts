@@ -5,7 +5,7 @@ import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import type { SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
-import { beginPayment, endPayment } from '../domain/settlement/payment.ts'
+import { beginPayment, divideNet, endPayment } from '../domain/settlement/payment.ts'
 import type { Runtime } from '../runtime.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { findPayee } from '../store/providers/providers.ts'
@@ -132,16 +132,14 @@ const WOULD_PAY =
 const begin = async (batch: Batch, { at, bank, restore }: Beginning): Promise<Begun | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
   if (batch.totals.net <= 0) return notPayable('the net is not positive: it has no payout')
+  const previous = await listOffsettable(batch)
+  const { due } = divideNet(batch, previous)
+  if (due === 0) return notPayable('batches below zero take its net: it has no payout')
   if (payoutOf(batch) === 'begins' && !isHeldBy(restore, batch.provider)) {
-    const payable = await findPayable(batch)
+    const payable = await findPayable(batch, due)
     if (!(payable instanceof Refusal)) return notPayable(WOULD_PAY)
   }
   const account = await findPaidAccount(batch, bank)
   if (account instanceof Refusal) return account
-  const previous = await listOffsettable(batch)
-  const generation = restore?.generation
-  const begun = beginPayment(batch, { belowZero: previous, account, at, generation })
-  return payoutOf(begun.batch) === 'none'
-    ? notPayable('batches below zero take its net: it has no payout')
-    : { ...begun, previous }
+  return { ...beginPayment(batch, { belowZero: previous, account, at }), previous }
 }

@@ -1,8 +1,7 @@
 import type { BatchId } from '../domain/ids.ts'
 import { formatAmount, type Pesewas, pesewas } from '../domain/money.ts'
-import type { SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
+import { type Batch, payableFrom, payoutOf } from '../domain/settlement/batch.ts'
 import { beginPayment, divideNet } from '../domain/settlement/payment.ts'
 import { findPayee } from '../store/providers/providers.ts'
 import { findBatch, findBatches, listBelowZero } from '../store/settlement/batches.ts'
@@ -13,14 +12,40 @@ import { noAccount, notPayable, type PayoutOptions, payeeOf } from './payee.ts'
 /** 100 writes per transaction, less the batch, the cash, the record of a change and the end of its request. */
 const OFFSETS_MAX = 96
 
-export const listOffsettable = async ({ provider, createdAt }: Batch): Promise<Batch[]> =>
+/** @param taken the amounts that other payouts would offset */
+export const listOffsettable = async (
+  { provider, createdAt }: Batch,
+  taken: ReadonlyMap<BatchId, number> = new Map(),
+): Promise<Batch[]> =>
   (await findBatches(await listBelowZero(provider, createdAt)))
+    .map((batch) => ({
+      ...batch,
+      outstanding: pesewas(batch.outstanding + (taken.get(batch.id) ?? 0)),
+    }))
     .filter(({ status, outstanding }) => status === 'pending' && outstanding < 0)
     .slice(0, OFFSETS_MAX)
 
 /** Returns what is due for a batch whose payout is not in progress. */
 export const findDue = async (batch: Batch): Promise<Pesewas> =>
   divideNet(batch, await listOffsettable(batch)).due
+
+const paidAfter = ({ status, date, payOn }: Batch): number =>
+  status === 'failed' ? Number.MAX_SAFE_INTEGER : payableFrom({ date, payOn }).getTime()
+
+/** Orders batches as they are paid: by their days, and then those that wait for an operator's retry. */
+export const inOrderOfPayment = (batches: readonly Batch[]): Batch[] =>
+  [...batches].sort((one, other) => paidAfter(one) - paidAfter(other))
+
+/** Returns what is due for each batch if they are paid in this order: a debt reduces one of them. */
+export const findDueOfEach = async (batches: readonly Batch[]): Promise<Map<BatchId, Pesewas>> => {
+  const [dues, taken] = [new Map<BatchId, Pesewas>(), new Map<BatchId, number>()]
+  for (const batch of batches) {
+    const { offsets, due } = divideNet(batch, await listOffsettable(batch, taken))
+    for (const { batch: id, amount } of offsets) taken.set(id, (taken.get(id) ?? 0) + amount)
+    dues.set(batch.id, due)
+  }
+  return dues
+}
 
 /** Ends a sentence about a payout of another amount. Only an operator knows the cause of the difference. */
 export const dueInstead = (due: Pesewas, paid: Pesewas): string => {
@@ -37,19 +62,19 @@ export const findPayout = async (
   const batch = await findBatch(id)
   if (!batch) return new Refusal(5404)
   if (payoutOf(batch) !== 'begins') return batch
-  const account = await payeeOf(batch, at, options)
-  return account instanceof Refusal ? account : payoutTo(account, batch, at)
+  const belowZero = await listOffsettable(batch)
+  const account = await payeeOf(batch, divideNet(batch, belowZero).due, at, options)
+  if (account instanceof Refusal) return account
+  return beginPayment(batch, { belowZero, account, at }).batch
 }
-
-const payoutTo = async (account: SettlementAccount, batch: Batch, at: Date): Promise<Batch> =>
-  beginPayment(batch, { belowZero: await listOffsettable(batch), account, at }).batch
 
 /** Returns a failed batch with the payout of a retry, also while its account or the day holds it. */
 export const findRetry = async (id: BatchId, at: Date): Promise<Batch | Refusal> => {
   const batch = await findFailedBatch(id)
   if (batch instanceof Refusal) return batch
-  const { settlementAccount } = await findPayee(batch.provider)
-  return settlementAccount ? payoutTo(settlementAccount, batch, at) : noAccount()
+  const { settlementAccount: account } = await findPayee(batch.provider)
+  if (!account) return noAccount()
+  return beginPayment(batch, { belowZero: await listOffsettable(batch), account, at }).batch
 }
 
 /** Refuses a batch whose payout has ended. */

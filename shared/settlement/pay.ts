@@ -10,6 +10,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { type Batch, payoutOf, type RejectedPayout } from '../domain/settlement/batch.ts'
 import {
   beginPayment,
+  divideNet,
   endPayment,
   failPayment,
   rejectedPayouts,
@@ -117,9 +118,10 @@ const begin = async (
   { previous, alongside }: PayoutWrite,
 ) => {
   const { runtime, generation } = deps
-  const account = await payeeOf(batch, runtime.now(), options)
-  if (account instanceof Refusal) return account
   const belowZero = await listOffsettable(batch)
+  const { due } = divideNet(batch, belowZero)
+  const account = await payeeOf(batch, due, runtime.now(), options)
+  if (account instanceof Refusal) return account
   const begun = beginPayment(batch, { belowZero, account, at: runtime.now(), generation })
   // A restore may have undone the record of a payout that the bank has made, and of its offsets.
   const repeated = (batch.generation ?? 1) < (generation ?? 1)

@@ -1,3 +1,4 @@
+import type { Pesewas } from '../domain/money.ts'
 import type { ProviderId, SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Batch } from '../domain/settlement/batch.ts'
@@ -15,14 +16,17 @@ export const noAccount = (): Refusal => notPayable('the provider has no settleme
 const disabled = (provider: ProviderId): Refusal =>
   notPayable(`${provider} is disabled: its payouts are held until operator provider enable`)
 
-/** Returns account, bank and hold of a batch that the service pays without an operator, or why it does not. */
-export const findPayable = async (batch: Batch) => {
+/**
+ * Returns account, bank and hold of a batch that the service pays without an operator, or why it does not.
+ * @param due zero: no money moves, so the batch of a disabled provider ends
+ */
+export const findPayable = async (batch: Batch, due: Pesewas) => {
   const { provider, totals, reportedAt } = batch
   if (!totals || !reportedAt) return notPayable('the batch is being built')
   if (totals.net < 0) return notPayable('the net is negative: a later batch offsets it')
   const [settings, payee] = await Promise.all([findProvider(provider), findPayee(provider)])
   const { settlementAccount: account, payoutsHeldUntil: heldUntil } = payee
-  if (settings?.status === 'suspended') return disabled(provider)
+  if (due > 0 && settings?.status === 'suspended') return disabled(provider)
   if (!account) return noAccount()
   const bank = await findBank(account.bank)
   if (!bank || bank.connector === 'none') {
@@ -37,10 +41,11 @@ export type PayoutOptions = { anyDay?: boolean }
 /** Returns the account of a payout that has not begun, or why it may not begin. */
 export const payeeOf = async (
   batch: Batch,
+  due: Pesewas,
   at: Date,
   { anyDay = false }: PayoutOptions = {},
 ): Promise<SettlementAccount | Refusal> => {
-  const payable = await findPayable(batch)
+  const payable = await findPayable(batch, due)
   if (payable instanceof Refusal) return payable
   const { account, bank, heldUntil } = payable
   if (heldUntil && at < new Date(heldUntil)) {

@@ -221,6 +221,38 @@ test('a batch below zero is offset by several later batches, and one of them off
   expect(paidAmounts()).toEqual([100_00, 20_00, 20_00])
 })
 
+test('a disabled provider’s batch ends if debts take its net, and the next one is due with the rest', async () => {
+  const [below] = (await belowZero(100_00)) as [Batch]
+  const [taken, next] = [await batchOf(30_00, 2), await batchOf(90_00, 3)]
+  await suspend(below)
+  const reasons = async () =>
+    (await openWith(provider, at('12:00:00', 9))).map(({ reason }) => reason)
+  const owes = 'the provider owes 100.00'
+  const due = 'the payout of 20.00 is not made'
+  expect(await reasons()).toEqual([owes, 'the payout of 0.00 is not made', due])
+  await take(processBatch(runtimeAt('00:00:01', 9)), 'payments', { batch: taken.id })
+  expect(await reload(taken)).toMatchObject({ status: 'completed', paid: 0 })
+  expect(await reasons()).toEqual(['the provider owes 70.00', due])
+  expect(refused(await payBatch(next.id, deps())).details).toContain('is disabled')
+  const amount = pesewas(20_00)
+  expect(granted(await complete(next, { amount }))).toMatchObject({ paid: amount })
+  expect(await reload(below)).toMatchObject({ status: 'completed', offsetBy: next.id })
+})
+
+test('a failed payout is named after the pending ones that take debts before it', async () => {
+  const [below] = (await belowZero(100_00)) as [Batch]
+  const failed = await batchOf(150_00, 2)
+  bank.behaviours.push('reject')
+  await pay(failed)
+  const pending = await batchOf(90_00, 3)
+  const open = await openWith(provider, at('12:00:00', 9))
+  expect(open.map(({ subject, reason }) => [subject, reason])).toEqual([
+    [below.id, 'the provider owes 100.00'],
+    [pending.id, 'the payout of 0.00 is not made'],
+    [failed.id, 'the payout of 50.00 failed, 140.00 is due: No such account'],
+  ])
+})
+
 test('a payout offsets as many batches as fit into its transaction, and later ones the others', async () => {
   await owe(101)
   const [first, second] = [await batchOf(200_00), await batchOf(200_00, 1)]
