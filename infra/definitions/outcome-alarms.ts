@@ -115,7 +115,7 @@ const reminders: AlarmRow[] = [
     look: 'operator day close --date D',
     isEvent: true,
     description:
-      'Providers owe 1,000 GHS or more since an earlier day: later batches collect it; ask those without new debits, which operator day close names, for a transfer',
+      'Providers owe 1,000 GHS or more since an earlier day: later batches collect it; ask those without new debits, which operator day close names, for a transfer, and record it by operator settlement complete',
     metric: (metrics) => metrics.service('ProvidersOwing', HIGHEST),
     threshold: 1_000,
   },

@@ -211,7 +211,7 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     month: 'Month of the days on which the batches were opened',
     partial:
       'The month has not ended, a batch is unsealed, or a debit of its days is in no batch: the sums can change',
-    paid: 'Sum of the completed payouts',
+    paid: 'Sum of the completed payouts, less your transfers',
     fees: 'Fees by schedule',
     batches: 'Batches of the month, the oldest first',
   },
@@ -229,12 +229,12 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     processed_at:
       'When the payout was sent to the bank, or `paid` was found to be 0.00; null until then',
     completed_at:
-      'When the bank paid it, `paid` was found to be 0.00, or later batches offset it; null until then',
+      'When the bank paid it, `paid` was found to be 0.00, later batches offset it, or you transferred it; null until then',
     failed_at: 'When the bank rejected the payout; null if it did not',
     failure: 'Reason why the bank rejected the payout; null if it did not',
     bank_reference:
-      "The bank's own reference of the payout; null until it is paid, and without a transfer",
-    paid: 'Amount of the payout: `net` less offsets of earlier batches; null until it starts',
+      "The bank's own reference of the transfer; null until it is made, and without one",
+    paid: 'Amount of the payout: `net` less offsets of earlier batches; negative: your transfer of a negative `net`; null until it starts',
     made_good_by: 'Batch that offset the rest of a negative `net`; null for none',
   },
   SettlementLine: {

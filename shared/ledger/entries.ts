@@ -48,18 +48,13 @@ export const feeEntries = (batch: Batch, adjustments: readonly Line[]): LedgerEn
 }
 
 export const payoutEntries = (batch: Batch): LedgerEntry[] => {
-  const { id, uuid, completedAt, paid, provider } = batch
-  if (!completedAt || !paid) return []
-  return [
-    {
-      at: completedAt,
-      type: 'payout',
-      source: { type: 'batch', id, uuid },
-      debit: payable(provider),
-      credit: 'cash',
-      amount: paid,
-    },
-  ]
+  const { id, uuid, completedAt: at, paid, provider } = batch
+  if (!at || !paid) return []
+  const source = { type: 'batch', id, uuid } as const
+  const owed = payable(provider)
+  return paid > 0
+    ? [{ at, type: 'payout', source, debit: owed, credit: 'cash', amount: paid }]
+    : [{ at, type: 'provider_payment', source, debit: 'cash', credit: owed, amount: -paid }]
 }
 
 /** A correction has an entry of its own, so that the ledger of an earlier day stays as it was. */

@@ -165,7 +165,8 @@ const contradictsStatus = (batch: Batch): Record<string, boolean> => {
       (status === 'completed') !== isSet(completedAt),
     'it has either a time or a reason of a failure':
       isSet(failedAt) !== isSet(failure) || (status === 'failed' && !isSet(failure)),
-    'it has either a payout or its account': isSet(paid) !== isSet(paidTo),
+    // A provider transfers to no account of its own.
+    'it has either a payout or its account': (isSet(paid) && paid >= 0) !== isSet(paidTo),
     [`it is ${status}, but has a bank reference`]: bankReference !== null && status !== 'completed',
     [`it is ${status}, but offsets others`]: offsets.length > 0 && !HAS_PAYOUT[status],
   }
@@ -182,7 +183,7 @@ const isPaidOnce = (batch: Batch, net: number): Record<string, boolean> => {
     'it is completed, but was never paid':
       isCompleted && net >= 0 && (!completedAt || !processedAt),
     'it is completed, but has no bank reference':
-      isCompleted && paid !== null && paid > 0 && bankReference === null,
+      isCompleted && whole(paid ?? 0) !== 0n && bankReference === null,
     'its outstanding amount is not between its net and zero':
       outstanding > 0 || outstanding < Math.min(0, net),
     'it is completed, but has an outstanding amount': isCompleted && outstanding !== 0,

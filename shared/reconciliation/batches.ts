@@ -162,9 +162,9 @@ const givesRightly = ({ provider, offsets }: Batch, { known }: Batches): CheckRe
 
 /** Checks the offsets that a batch below zero has received. */
 const receivesRightly = (batch: Batch, batches: Batches): CheckResult => {
-  const { id, status, totals, outstanding, offsetBy } = batch
+  const { id, status, totals, outstanding, offsetBy, paid } = batch
   const received = receivedBy(id, batches)
-  const lacks = whole(totals?.net ?? 0) + received
+  const lacks = whole(totals?.net ?? 0) + received - whole(paid ?? 0)
   const last = offsetBy === null ? undefined : batches.known.get(offsetBy)
   const isNamed = last?.offsets.some((offset) => offset.batch === id) === true
   return checkResult(
@@ -174,7 +174,7 @@ const receivesRightly = (batch: Batch, batches: Batches): CheckResult => {
       [`it is offset by ${formatAmount(received)}, but is not below zero`]:
         !isBelowZero(batch) && received !== 0n,
       [`it is ${status}, but offset by ${offsetBy}`]:
-        isBelowZero(batch) && (status === 'completed') !== (offsetBy !== null),
+        isBelowZero(batch) && (status === 'completed') !== (offsetBy !== null || paid !== null),
       [`it is offset by ${offsetBy}, which does not name it`]: offsetBy !== null && !isNamed,
     },
     0,

@@ -5,7 +5,7 @@ import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import type { SettlementAccount } from '../domain/providers/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
-import { beginPayment, divideNet, endPayment } from '../domain/settlement/payment.ts'
+import { beginPayment, collectDebt, divideNet, endPayment } from '../domain/settlement/payment.ts'
 import type { Runtime } from '../runtime.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { findPayee } from '../store/providers/providers.ts'
@@ -24,8 +24,8 @@ type PaidPayout = {
 }
 
 /**
- * Records a payout that an operator has confirmed with the bank; sends nothing to the bank
- * (docs/api.md#payouts).
+ * Records a payout that an operator has confirmed with the bank, or the transfer of a provider for what its
+ * batch below zero owes; sends nothing to the bank (docs/api.md#payouts).
  * @param recordChange returns the writes that record the operator's change
  * @returns 5404 for an unknown batch, 5005 if it is completed, 5001 if it cannot have been paid, is due
  *   with another amount, or the service would pay it, too
@@ -79,13 +79,13 @@ const refusalOfAmount = (
   begun: Batch,
   amount: Pesewas | undefined,
 ): Refusal | undefined => {
-  const due = begun.paid ?? pesewas(0)
+  const due = pesewas(Math.abs(begun.paid ?? 0))
   const sent = amountsSent(batch)
   const paid = amount ?? (sent.length === 1 ? sent[0] : undefined)
   if (paid === due) return undefined
   if (paid === undefined) {
     const others = sent.map((one) => `${formatAmount(one)} was sent, `).join('')
-    return notPayable(`${others}${formatAmount(due)} is due: --amount states what the bank paid`)
+    return notPayable(`${others}${formatAmount(due)} is due: --amount states what was paid`)
   }
   const act = amount === undefined ? 'sent' : 'paid'
   return notPayable(`${formatAmount(paid)} was ${act}${dueInstead(due, paid)}`)
@@ -124,6 +124,12 @@ const findPaidAccount = async (
   return account ?? (bank ? notPayable(`no account at ${bank}`) : noAccount())
 }
 
+/** A payout in progress offsets all that is outstanding, because it has a rest to pay. */
+const collect = (batch: Batch): Begun | Refusal =>
+  batch.outstanding === 0
+    ? notPayable('a payout in progress offsets it: a transfer may not be due')
+    : { ...collectDebt(batch), previous: [] }
+
 type Beginning = { at: Date; bank: BankIdentifier | undefined; restore: Restore | undefined }
 
 const WOULD_PAY =
@@ -131,10 +137,10 @@ const WOULD_PAY =
 
 const begin = async (batch: Batch, { at, bank, restore }: Beginning): Promise<Begun | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
-  if (batch.totals.net <= 0) return notPayable('the net is not positive: it has no payout')
+  if (batch.totals.net < 0) return collect(batch)
   const previous = await listOffsettable(batch)
   const { due } = divideNet(batch, previous)
-  if (due === 0) return notPayable('batches below zero take its net: it has no payout')
+  if (due === 0) return notPayable('nothing is due: it has no payout')
   if (payoutOf(batch) === 'begins' && !isHeldBy(restore, batch.provider)) {
     const payable = await findPayable(batch, due)
     if (!(payable instanceof Refusal)) return notPayable(WOULD_PAY)

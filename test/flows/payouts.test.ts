@@ -207,6 +207,23 @@ test('the reversal of a settled debit is deducted by the next batch, which a lat
   expect(await payee.batch('show', below.id)).toMatchObject(offset)
 })
 
+test('`settlement complete` records the transfer of a provider for a batch below zero as a negative payout', async () => {
+  const payee = await createPayee(service, 'transfers')
+  const [reference = ''] = await payee.complete('20.00')
+  await payee.run(first)
+  await payee.reverse(reference)
+  const [{ id }] = (await payee.run(second)).built
+  const transfer = { amount: '19.70', 'bank-reference': 'T-1', reason: 'On the statement' }
+  const completed = { status: 'completed', paid: '-19.70', bank_reference: 'T-1' }
+  expect(await payee.batch('complete', id, transfer)).toMatchObject(completed)
+  expect(await service.changeOf(id)).toMatchObject({
+    changed: { paid: { from: null, to: '-19.70' }, bank_reference: { from: null, to: 'T-1' } },
+  })
+  const { entries } = await service.call('ledger', 'show', { date: dayOf(new Date()) })
+  const { lines } = entries.find(({ type }: Shown) => type === 'provider_payment')
+  expect(lines.map(({ account }: Shown) => account)).toEqual(['cash', 'provider_payable:transfers'])
+})
+
 test.each([
   ['pending', '1041007001'],
   ['failed', '1041000000'],
@@ -227,7 +244,7 @@ test.each([
     await expect(payee.batch('complete', batch.id, evidence)).rejects.toThrow(tooEarly)
     await service.call('provider', 'disable', { provider: payee.id })
     // An amount that is due at the grant of the call can be another one than the bank paid.
-    const needed = `${batch.net} is due: --amount states what the bank paid`
+    const needed = `${batch.net} is due: --amount states what was paid`
     await expect(payee.batch('complete', batch.id, paidByHand)).rejects.toThrow(needed)
   }
   await expect(payee.batch('complete', batch.id, other)).rejects.toThrow(due)

@@ -14,14 +14,17 @@ import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { type Balances, post, trialBalance } from '../../shared/domain/settlement/ledger-entry.ts'
 import type { Day } from '../../shared/domain/time.ts'
 import { openDay } from '../../shared/ledger/day.ts'
+import { closeDay } from '../../shared/reconciliation/close-day.ts'
 import { performPart } from '../../shared/reconciliation/perform.ts'
 import { resultOf, startRun } from '../../shared/reconciliation/runs.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
+import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { findRefund, refundCreation, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { findClosing, putClosing } from '../../shared/store/settlement/ledger-days.ts'
 import { findPart, findRun, partsOf } from '../../shared/store/settlement/reconciliations.ts'
 import { keyOf, readCollection, remove } from '../../shared/store/table.ts'
@@ -229,6 +232,33 @@ test('the receivable of each bank follows from the debits, not from their lines'
   expect((await found(0)).sort()).toEqual([
     'bank_receivable:ECO changed by 50.00 in the ledger, but 0.00 in the table',
     'bank_receivable:GCB changed by 100.00 in the ledger, but 150.00 in the table',
+  ])
+})
+
+test('the transfer of a provider for its debt causes no difference on any day, and ends what it owes', async () => {
+  const provider = await newProvider({ account: '1041001001' })
+  const [debit] = await completedDebits(provider, [100_00], at('12:00:00'))
+  const deps = { runtime: runtimeAt('00:10:00', 2), connectors: fakeBank().connectors }
+  granted(await payBatch((await builtBatch(provider)).id, deps))
+  await reverse(debit?.facts.reference as Reference, at('09:00:00', 2))
+  const { id } = await builtBatch(provider, 3)
+  const owing = async (day: number) => (await closeDay(dayAt(day), at('03:00:00', 6))).owing
+  expect(await owing(3)).toMatchObject([{ provider, balance: -100_00n }])
+  const transfer = { bankReference: 'T-1', amount: pesewas(100_00) }
+  granted(await completeBatch(id, transfer, noWrites, runtimeAt('10:00:00', 4)))
+  const { entries, closing } = await readLedger(4)
+  expect(entries).toEqual([expect.stringContaining('"type":"provider_payment"')])
+  expect(closing).toEqual({ 'bank_receivable:GCB': 100_00, refunds_payable: -100_00 })
+  expect(await closeDay(dayAt(4), at('03:00:00', 5))).toMatchObject({ open: [], owing: [] })
+  for (const day of [0, 1, 2, 3, 4]) {
+    const { invariants } = await reconcileLater(dayAt(day), at('02:00:00', 5))
+    const differing = invariants.filter(({ number }) => number === 26 || number === 40)
+    expect(differing.flatMap(({ examples }) => examples)).toEqual([])
+  }
+  await overwrite(keys.batch(id), { paid: -90_00 })
+  const lacking = await reconcileLater(dayAt(4), at('02:00:00', 5))
+  expect(lacking.invariants.find(({ number }) => number === 26)?.examples).toEqual([
+    expect.objectContaining({ difference: 'it lacks 10.00, but 0.00 is outstanding' }),
   ])
 })
 

@@ -203,7 +203,7 @@ test('a batch below zero is offset by several later batches, and one of them off
     later.push(await batchOf(amount, 4 + n))
   }
   await suspend(one)
-  const taken = 'batches below zero take its net: it has no payout'
+  const taken = 'nothing is due: it has no payout'
   expect(refused(await complete(later[0] as Batch)).details).toBe(taken)
   await updateProvider(provider, { status: 'active' })
   for (const batch of later) await pay(batch)
@@ -237,6 +237,36 @@ test('a disabled provider’s batch ends if debts take its net, and the next one
   const amount = pesewas(20_00)
   expect(granted(await complete(next, { amount }))).toMatchObject({ paid: amount })
   expect(await reload(below)).toMatchObject({ status: 'completed', offsetBy: next.id })
+})
+
+test('the transfer of a provider ends its batch below zero and adds its cash, and a later batch keeps its net', async () => {
+  const [below] = (await belowZero(100_00)) as [Batch]
+  await pay(await batchOf(30_00, 2))
+  const record = (amount?: number) =>
+    complete(below, amount === undefined ? {} : { amount: pesewas(amount) })
+  expect(refused(await record()).details).toBe('70.00 is due: --amount states what was paid')
+  expect(refused(await record(100_00)).details).toContain('100.00 was paid, but 70.00 is due')
+  const before = await findFunds()
+  const transfer = { paid: -70_00, paidTo: null, outstanding: 0, offsetBy: null }
+  const ended = { status: 'completed', bankReference: 'B-1', ...transfer }
+  expect(granted(await record(70_00))).toMatchObject(ended)
+  expect(await findFunds()).toBe(before + 70_00)
+  expect(refused(await record(70_00)).code).toBe('409/5005')
+  expect(await pay(await batchOf(90_00, 3))).toMatchObject({ paid: 90_00, offsets: [] })
+})
+
+test('a transfer is recorded for what a rejected payout leaves outstanding, not while that is in progress', async () => {
+  const [below] = (await belowZero(100_00)) as [Batch]
+  const later = await batchOf(120_00, 2)
+  bank.behaviours.push('reject later')
+  await pay(later)
+  const amount = pesewas(100_00)
+  expect(refused(await complete(below, { amount })).details).toContain('a payout in progress')
+  expect(await pay(later)).toMatchObject({ status: 'failed' })
+  payBeforeTheNextWrite(await batchOf(30_00, 3))
+  expect(refused(await complete(below, { amount })).details).toContain('but 70.00 is due')
+  expect(granted(await complete(below, { amount: pesewas(70_00) })).paid).toBe(-70_00)
+  expect(await retry(later)).toMatchObject({ status: 'completed', paid: 120_00 })
 })
 
 test('a failed payout is named after the pending ones that take debts before it', async () => {
@@ -348,8 +378,7 @@ test('a rejected payout is recorded only with the amount that is due since other
   // A further payout of another amount, which the bank rejects too.
   bank.behaviours.push('reject')
   expect(await retry(rejected)).toMatchObject({ status: 'failed', paid: 150_00 })
-  const details =
-    '50.00 was sent, 150.00 was sent, 150.00 is due: --amount states what the bank paid'
+  const details = '50.00 was sent, 150.00 was sent, 150.00 is due: --amount states what was paid'
   expect(refused(await record())).toEqual({ code: '400/5001', details })
   expect(granted(await record(150_00))).toMatchObject({ status: 'completed', paid: 150_00 })
 })

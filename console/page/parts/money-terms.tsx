@@ -49,7 +49,12 @@ const Payout = ({ id, isRecorded, options: { amount, bank } }: PayoutProps) => (
   <Data of={useLoaded(['payout', id], () => readPayout(id))}>
     {({ batch: { provider, status, net, paid }, payee, isReduced }) => {
       if (net === null) return <p>The batch is being built: it has no payout yet.</p>
-      if (status === 'completed' || !isAboveZero(net)) return <p>No money moves.</p>
+      const isOwed = isRecorded && isBelowZero(net)
+      if (status === 'completed' || !(isOwed || isAboveZero(net))) return <p>No money moves.</p>
+      if (isOwed) {
+        const owed = `at most ${net.slice(1)}`
+        return <Payment amount={amount || owed} from={provider} to="the service" />
+      }
       const isSent = status === 'processing' || (isRecorded && status === 'failed')
       const sent = isSent ? paid : null
       const next = isReduced ? `at most ${net}` : net

@@ -1,5 +1,5 @@
 import type { BatchResult } from '../../../shared/views/batch.ts'
-import { isAboveZero, sumOf, withSeparators } from '../amounts.ts'
+import { isAboveZero, isBelowZero, sumOf, withSeparators } from '../amounts.ts'
 import { isRefusal, operate } from '../client.ts'
 import { CsvButton } from '../parts/button.tsx'
 import { Call } from '../parts/call.tsx'
@@ -19,9 +19,17 @@ const query = {
   done: 'The bank’s reply is recorded.',
 }
 
+const transfer = {
+  label: 'Record transfer',
+  about: 'Records that the provider has transferred what it still owes for the batch.',
+  done: 'The transfer is recorded.',
+}
+
 /** The calls that the status of a batch allows. */
 const PayoutActions = ({ id, net, status, sealed_at }: BatchResult) => {
-  if (status === 'completed' || !sealed_at || !isAboveZero(net)) return null
+  if (status === 'completed' || !sealed_at) return null
+  if (isBelowZero(net)) return <Call {...transfer} of={['settlement', 'complete', { batch: id }]} />
+  if (!isAboveZero(net)) return null
   const texts = status === 'processing' ? query : {}
   const verb = status === 'failed' ? 'retry' : 'process'
   return (
@@ -83,6 +91,7 @@ const summary: ViewColumns<BatchResult> = {
 /** Returns the part of the net that offset earlier batches with a net below zero. */
 const keptFor = ({ status, net, paid }: BatchResult) =>
   status === 'completed' &&
+  isAboveZero(net) &&
   net &&
   paid &&
   net !== paid &&

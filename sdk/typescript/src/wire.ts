@@ -1210,7 +1210,7 @@ export type EventSettlement = {
      */
     processed_at: string | null;
     /**
-     * When the bank paid it, `paid` was found to be 0.00, or later batches offset it; null until then
+     * When the bank paid it, `paid` was found to be 0.00, later batches offset it, or you transferred it; null until then
      * @format date-time
      */
     completed_at: string | null;
@@ -1224,11 +1224,11 @@ export type EventSettlement = {
      */
     failure: string | null;
     /**
-     * The bank's own reference of the payout; null until it is paid, and without a transfer
+     * The bank's own reference of the transfer; null until it is made, and without one
      */
     bank_reference: string | null;
     /**
-     * Amount of the payout: `net` less offsets of earlier batches; null until it starts
+     * Amount of the payout: `net` less offsets of earlier batches; negative: your transfer of a negative `net`; null until it starts
      */
     paid: number | null;
     /**
@@ -1438,7 +1438,7 @@ export type MonthlyStatement = {
      */
     net: string;
     /**
-     * Sum of the completed payouts
+     * Sum of the completed payouts, less your transfers
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     paid: string;
@@ -1784,7 +1784,7 @@ export type Settlement = {
      */
     processed_at: string | null;
     /**
-     * When the bank paid it, `paid` was found to be 0.00, or later batches offset it; null until then
+     * When the bank paid it, `paid` was found to be 0.00, later batches offset it, or you transferred it; null until then
      * @format date-time
      */
     completed_at: string | null;
@@ -1798,11 +1798,11 @@ export type Settlement = {
      */
     failure: string | null;
     /**
-     * The bank's own reference of the payout; null until it is paid, and without a transfer
+     * The bank's own reference of the transfer; null until it is made, and without one
      */
     bank_reference: string | null;
     /**
-     * Amount of the payout: `net` less offsets of earlier batches; null until it starts
+     * Amount of the payout: `net` less offsets of earlier batches; negative: your transfer of a negative `net`; null until it starts
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     paid: string | null;

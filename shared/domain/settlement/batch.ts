@@ -73,9 +73,9 @@ export type Batch = {
   failure: string | null
   /** The bank's reference of the payout. */
   bankReference: string | null
-  /** The amount of the payout: the net less its offsets. */
+  /** The amount of the payout: the net less its offsets. Below zero: the provider transferred it. */
   paid: Pesewas | null
-  /** The account of the payout; later changes of the provider do not affect it. */
+  /** The account of the payout; later changes of the provider do not affect it. Null for a transfer. */
   paidTo: SettlementAccount | null
   /** The payouts before a retry, each of which its bank rejected. Absent: none. */
   failed?: readonly RejectedPayout[] | undefined

@@ -5,7 +5,7 @@ import type { ProviderId } from '../providers/provider.ts'
 export type Account =
   /** Collected by a bank and not remitted. */
   | `bank_receivable:${BankIdentifier}`
-  /** Remittances less payouts. */
+  /** Remittances and transfers of providers, less payouts. */
   | 'cash'
   /** Owed to a provider. */
   | `provider_payable:${ProviderId}`
@@ -26,6 +26,7 @@ export const entryTypes = {
   refund: 'The bank refunded the customer',
   repayment: 'The customer was repaid by hand after a failed refund',
   payout: 'The provider was paid',
+  provider_payment: 'The provider paid what a batch below zero owed',
   funding: 'The bank remitted cash',
   funding_correction: 'An operator corrected the amount of a remittance',
 } as const

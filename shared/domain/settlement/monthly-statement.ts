@@ -12,7 +12,7 @@ export type MonthlyStatement = {
   isPartial: boolean
   /** The sums of the batches that are sealed and summed. */
   totals: Totals
-  /** The sum of the completed payouts. */
+  /** The sum of the completed payouts, less transfers of the provider. */
   paid: Pesewas
   fees: FeesOfSchedule[]
   batches: readonly Batch[]

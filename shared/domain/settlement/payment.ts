@@ -57,9 +57,15 @@ const offset = (batch: Batch, amount: number): Batch => ({
   outstanding: pesewas(batch.outstanding + amount),
 })
 
+/** Starts the transfer of a provider for what its batch below zero owes: a payout below zero, to no account. */
+export const collectDebt = (batch: Batch): PayoutStep => ({
+  batch: { ...batch, paid: batch.outstanding, outstanding: pesewas(0) },
+  others: [],
+})
+
 type PayoutEnd = { bankReference: string | null; at: Date; generation?: number | undefined }
 
-/** Returns the cash that the payout of a batch takes: from its start, unless it fails. */
+/** Returns the cash that the payout of a batch takes: from its start, unless it fails. A transfer adds cash. */
 export const takenFromCash = ({ status, paid }: Batch): number =>
   batchStatuses[status].takesCash ? (paid ?? 0) : 0
 

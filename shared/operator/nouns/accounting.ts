@@ -84,10 +84,15 @@ export const settlement = {
       effect: 'money',
       shows: 'no customer',
       approval: 'always',
-      summary: 'records a payout that a bank reported outside the API; pays nothing',
+      summary:
+        'records a payout that was made, or a provider’s transfer for its debt; pays nothing',
       options: o.options({
         batch,
-        'bank-reference': o.option('TEXT', 'the bank’s reference of the payout', BankReference),
+        'bank-reference': o.option(
+          'TEXT',
+          'the bank’s reference of the payout or the transfer',
+          BankReference,
+        ),
         amount: o.optional(
           'AMOUNT',
           'the amount that was paid, if none or another was sent',
