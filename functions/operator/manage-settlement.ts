@@ -2,7 +2,7 @@ import { defined } from '../../shared/domain/complete.ts'
 import { CURRENCY, formatAmount } from '../../shared/domain/money.ts'
 import { callObject } from '../../shared/domain/operator/approval.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
-import { type Batch, isEarlyPayout } from '../../shared/domain/settlement/batch.ts'
+import { type Batch, isEarlyPayout, payingBank } from '../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { settlement } from '../../shared/operator/nouns/accounting.ts'
@@ -116,8 +116,9 @@ export const manageSettlement = operatorHandler(settlement, {
   complete: {
     run: async ({ batch, reason, ...payout }, author, runtime) => {
       const { 'bank-reference': bankReference, ...evidence } = payout
-      const recordChange = (previous: Batch, { status, paid, paidTo }: Batch) => {
-        const payout = { paid: paid && formatAmount(paid), bank: paidTo?.bank }
+      const recordChange = (previous: Batch, completed: Batch) => {
+        const { status, paid } = completed
+        const payout = { paid: paid && formatAmount(paid), bank: payingBank(completed) }
         const next = { status, bank_reference: bankReference, reason, ...payout }
         return changeWrites(recordingOf(previous, author), { status: previous.status }, next)
       }

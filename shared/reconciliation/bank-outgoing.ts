@@ -2,7 +2,7 @@ import type { BankIdentifier } from '../domain/banks/bank.ts'
 import { AROUND_DAYS, type Movement, type OutgoingPage } from '../domain/banks/statement.ts'
 import { type Refund, refundStatuses, unsentRefunds } from '../domain/debits/refund.ts'
 import { formatAmount } from '../domain/money.ts'
-import type { Batch } from '../domain/settlement/batch.ts'
+import { type Batch, payingBank } from '../domain/settlement/batch.ts'
 import { type Day, dayAfter, iso, startOf } from '../domain/time.ts'
 import { repaidAt } from '../ledger/entries.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
@@ -78,10 +78,10 @@ const readRefunds = async ({ bank, date, after }: OutgoingRequest): Promise<Outg
 
 /** Returns the payout of a batch at a bank, or those that it rejected before another one was begun or paid. */
 const payoutViews = (batch: Batch, bank: BankIdentifier): Movement[] => {
-  const { id: reference, provider, uuid, paid, paidTo, sealedAt, failed = [] } = batch
+  const { id: reference, provider, uuid, paid, sealedAt, failed = [] } = batch
   const own = { kind: 'payout', reference, provider } as const
   const rejected = failed.filter((payout) => payout.paidTo.bank === bank)
-  if (!paid || paidTo?.bank !== bank) {
+  if (!paid || payingBank(batch) !== bank) {
     const state = { bank_reference: null, status: 'failed', completed_at: null }
     return rejected.map(({ uuid: earlier, paid: amount }) => ({
       ...own,

@@ -3,7 +3,7 @@ import { type MovementKind, movementKinds } from '../domain/banks/statement-row.
 import { formatAmount } from '../domain/money.ts'
 import type { BankDay, DayClosing, OpenMatter } from '../domain/operator/day-closing.ts'
 import { agesOf, type RecentChanges } from '../domain/settlement/ages.ts'
-import type { Batch } from '../domain/settlement/batch.ts'
+import { type Batch, payingBank } from '../domain/settlement/batch.ts'
 import {
   type Account,
   type Balances,
@@ -120,8 +120,9 @@ export const closeDay = async (date: Day, now: Date): Promise<DayClosing> => {
     addEntry(moved, entry)
   }
   const { paid, unpaid } = await batchesOf(date)
-  for (const { paidTo, paid: amount } of paid) {
-    if (paidTo) ofBank(moved, paidTo.bank).moved.payout += BigInt(amount ?? 0)
+  for (const batch of paid) {
+    const bank = payingBank(batch)
+    if (bank) ofBank(moved, bank).moved.payout += BigInt(batch.paid ?? 0)
   }
   const debts = { closing, changes: await changesUntil(date) }
   const end = startOf(dayAfter(date))

@@ -7,6 +7,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { type Batch, payoutOf } from '../domain/settlement/batch.ts'
 import { beginPayment, collectDebt, divideNet, endPayment } from '../domain/settlement/payment.ts'
 import type { Runtime } from '../runtime.ts'
+import { findBank } from '../store/banks/banks.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { findPayee } from '../store/providers/providers.ts'
 import { findBatch, findBatches } from '../store/settlement/batches.ts'
@@ -19,8 +20,8 @@ type PaidPayout = {
   bankReference: string
   /** The amount that the bank paid. Absent: that of the payouts that were sent. */
   amount?: Pesewas | undefined
-  /** The bank that paid a rejected payout, if its provider has an account at another one by now. */
-  bank?: BankIdentifier | undefined
+  /** The bank that paid, if not that of the account; null: none of the service. */
+  bank?: BankIdentifier | null | undefined
 }
 
 /**
@@ -99,29 +100,41 @@ const amountsSent = ({ paid, failed = [] }: Batch): Pesewas[] => [
 /** A batch whose payment has begun, the batches that it offsets, and these as they are stored. */
 type Begun = { batch: Batch; others: Batch[]; previous: Batch[] }
 
-const resume = async (batch: Batch, bank: BankIdentifier | undefined) => {
+const resume = async (batch: Batch, bank: PaidPayout['bank']) => {
   const sentTo = batch.paidTo?.bank
-  if (bank && bank !== sentTo) return notPayable(`the payout is in progress at ${sentTo}`)
+  if (bank !== undefined && bank !== sentTo)
+    return notPayable(`the payout is in progress at ${sentTo}`)
   const others = await findBatches(batch.offsets.map((offset) => offset.batch))
   return { batch, others, previous: others }
 }
 
-/** Returns the account that was paid: that of the last rejected payout, at `bank` if present, or the current one. */
+type PaidAccount = { account: SettlementAccount } & Pick<Batch, 'paidBy'>
+
+/**
+ * Returns the account that was paid: that of the last rejected payout, at `bank` if present, or the current one, also
+ * if its own bank did not pay.
+ */
 const findPaidAccount = async (
   { provider, paidTo, failed = [] }: Batch,
-  bank: BankIdentifier | undefined,
-): Promise<SettlementAccount | Refusal> => {
+  bank: PaidPayout['bank'],
+): Promise<PaidAccount | Refusal> => {
   const { settlementAccount } = await findPayee(provider)
   const earlier = failed.map((rejected) => rejected.paidTo)
   const accounts = [settlementAccount, ...earlier, paidTo].filter((one) => !!one)
+  const [current] = accounts
+  if (!current) return noAccount()
   const account = accounts.findLast((one) => bank === undefined || one.bank === bank)
+  if (!account) {
+    if (bank && !(await findBank(bank))) return notPayable(`no bank ${bank}`)
+    return { account: current, paidBy: bank }
+  }
   const banks = new Set(accounts.map((one) => one.bank))
-  if (banks.size > 1 && !bank) {
+  if (banks.size > 1 && bank === undefined) {
     return notPayable(
       `the account was at ${[...banks].join(' and ')}: --bank names the one that paid`,
     )
   }
-  return account ?? (bank ? notPayable(`no account at ${bank}`) : noAccount())
+  return { account }
 }
 
 /** A payout in progress offsets all that is outstanding, because it has a rest to pay. */
@@ -130,7 +143,7 @@ const collect = (batch: Batch): Begun | Refusal =>
     ? notPayable('a payout in progress offsets it: a transfer may not be due')
     : { ...collectDebt(batch), previous: [] }
 
-type Beginning = { at: Date; bank: BankIdentifier | undefined; restore: Restore | undefined }
+type Beginning = { at: Date; bank: PaidPayout['bank']; restore: Restore | undefined }
 
 const WOULD_PAY =
   'the service would pay this batch too: hold it by operator provider disable, then record it'
@@ -145,7 +158,8 @@ const begin = async (batch: Batch, { at, bank, restore }: Beginning): Promise<Be
     const payable = await findPayable(batch, due)
     if (!(payable instanceof Refusal)) return notPayable(WOULD_PAY)
   }
-  const account = await findPaidAccount(batch, bank)
-  if (account instanceof Refusal) return account
-  return { ...beginPayment(batch, { belowZero: previous, account, at }), previous }
+  const paid = await findPaidAccount(batch, bank)
+  if (paid instanceof Refusal) return paid
+  const { account, ...by } = paid
+  return { ...beginPayment({ ...batch, ...by }, { belowZero: previous, account, at }), previous }
 }

@@ -102,6 +102,7 @@ export const batchViewWith = <A>(batch: Batch, amountOf: fields.AmountForm<A>) =
     | 'payOn'
     | 'reportedAt'
     | 'paidTo'
+    | 'paidBy'
     | 'failed'
     | 'offsets'
     | 'outstanding'

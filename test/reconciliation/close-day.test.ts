@@ -1,11 +1,15 @@
 import { beforeEach, expect, test } from 'vitest'
+import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { Changes } from '../../shared/domain/debits/debit.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
+import { readOutgoing } from '../../shared/reconciliation/bank-outgoing.ts'
 import { closeDay } from '../../shared/reconciliation/close-day.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
+import { completeBatch } from '../../shared/settlement/complete.ts'
 import { putStatement } from '../../shared/store/banks/statements.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { replaceBatch } from '../../shared/store/settlement/batches.ts'
 import { correctFunding, findFunding } from '../../shared/store/settlement/funding.ts'
 import { dayView } from '../../shared/views/operator/day.ts'
@@ -19,9 +23,12 @@ import {
   openedDebit,
   reverse,
   runtimeAt,
+  updateProvider,
 } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
 import { gcb, still } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
+import { storeBank } from '../support/settings.ts'
 import { useFreshTable, useTable } from '../support/tables.ts'
 import { lateCompletionOf, resolveLate } from './one-day.ts'
 
@@ -108,6 +115,30 @@ test('a payout of a later day is not of the day while the index lags', async () 
   } as const
   await replaceBatch(batch, { ...batch, ...payout, paidTo })
   expect((await closed(1)).banks).toMatchObject([{ bank: 'GCB', payouts: '0.00' }])
+})
+
+const eco = 'ECO' as BankIdentifier
+
+test.each([
+  ['that of the account', undefined, gcb.identifier],
+  ['the bank that an operator names', eco, eco],
+  ['no bank', null, undefined],
+])('a payout that was made by hand is a movement of %s', async (_, bank, paying) => {
+  await storeBank({ ...gcb, identifier: eco })
+  const provider = await newProvider({ account: '1041001001' })
+  await completedDebits(provider, [100_00], at('12:00:00'))
+  const { id } = await builtBatch(provider)
+  await updateProvider(provider, { status: 'suspended' })
+  const payout = { bankReference: 'RTGS-1', amount: pesewas(100_00), bank }
+  granted(await completeBatch(id, payout, noWrites, runtimeAt('10:00:00', 2)))
+  const { open, banks } = await closed(2)
+  const moved = banks.filter(({ payouts }) => payouts === '100.00')
+  expect(moved.map((one) => one.bank)).toEqual(paying ? [paying] : [])
+  expect(open.map(({ subject }) => subject)).toEqual(paying ? [paying] : [])
+  for (const one of [gcb.identifier, eco]) {
+    const { outgoing } = await readOutgoing('payout', { bank: one, date: dayAt(2), after: '' })
+    expect(outgoing).toHaveLength(one === paying ? 1 : 0)
+  }
 })
 
 /** Records that a statement agreed with the debits of the first day. */

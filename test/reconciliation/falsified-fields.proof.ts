@@ -118,6 +118,7 @@ const fields: Record<string, Rows> = {
       [CHOSEN]: ['paidTo.bank paidTo.accountNumber paidTo.accountName'],
       [RESTORED]: ['generation completedGeneration'],
       [USE]: ['lanes'],
+      'only an operator knows it': ['paidBy'],
       [LOCK]: ['version'],
     }),
     ...rows<keyof FeeSchedule>('feeSchedule.')({

@@ -93,7 +93,7 @@ const owe = async (count: number): Promise<void> => {
 const pay = async ({ id }: Batch) => granted(await payBatch(id, deps()))
 const retry = async ({ id }: Batch) => granted(await retryBatch(id, noWrites, deps()))
 const reload = async ({ id }: Pick<Batch, 'id'>): Promise<Batch> => (await findBatch(id)) as Batch
-type Payout = { bankReference: string; amount?: Pesewas; bank?: BankIdentifier }
+type Payout = { bankReference: string; amount?: Pesewas; bank?: BankIdentifier | null }
 const suspend = (batch: Batch) => updateProvider(batch.provider, { status: 'suspended' })
 /** Records a payout that an operator knows of. */
 const complete = ({ id }: Batch, payout: Partial<Payout> = {}, alongside = noWrites) =>
@@ -397,7 +397,7 @@ test('a rejected payout that was paid is recorded at its own bank, or at that of
   const details = 'the account was at ECO and GCB: --bank names the one that paid'
   expect(refused(await complete(batch))).toEqual({ code: '400/5001', details })
   const cal = 'CAL' as BankIdentifier
-  expect(refused(await complete(batch, { bank: cal })).details).toBe('no account at CAL')
+  expect(refused(await complete(batch, { bank: cal })).details).toBe('no bank CAL')
   const [sent, current] = await Promise.all(
     [gcb.identifier, eco].map((one) => findRecordable(batch.id, { bank: one }, new Date())),
   )

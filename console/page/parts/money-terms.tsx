@@ -45,7 +45,7 @@ const readPayout = async (id: string) => {
 type PayoutProps = { id: string; isRecorded: boolean; options: Partial<CallOptions> }
 
 /** The payout of a batch. One that was sent keeps its amount; a recorded one has the amount of the call. */
-const Payout = ({ id, isRecorded, options: { amount, bank } }: PayoutProps) => (
+const Payout = ({ id, isRecorded, options: { amount, bank: by } }: PayoutProps) => (
   <Data of={useLoaded(['payout', id], () => readPayout(id))}>
     {({ batch: { provider, status, net, paid }, payee, isReduced }) => {
       if (net === null) return <p>The batch is being built: it has no payout yet.</p>
@@ -55,6 +55,7 @@ const Payout = ({ id, isRecorded, options: { amount, bank } }: PayoutProps) => (
         const owed = `at most ${net.slice(1)}`
         return <Payment amount={amount || owed} from={provider} to="the service" />
       }
+      const bank = by === 'none' ? undefined : by
       const isSent = status === 'processing' || (isRecorded && status === 'failed')
       const sent = isSent ? paid : null
       const next = isReduced ? `at most ${net}` : net

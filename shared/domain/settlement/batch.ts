@@ -77,6 +77,8 @@ export type Batch = {
   paid: Pesewas | null
   /** The account of the payout; later changes of the provider do not affect it. Null for a transfer. */
   paidTo: SettlementAccount | null
+  /** The bank that an operator used instead of that of the account; null: none with a statement. Absent: that one. */
+  paidBy?: BankIdentifier | null | undefined
   /** The payouts before a retry, each of which its bank rejected. Absent: none. */
   failed?: readonly RejectedPayout[] | undefined
   /** The amounts that it offsets of batches with a net below zero. */
@@ -88,6 +90,10 @@ export type Batch = {
   /** Counts the writes of the header: the optimistic lock. */
   version: number
 }
+
+/** Returns the bank whose statement has the payout of a batch. */
+export const payingBank = ({ paidBy, paidTo }: Batch): BankIdentifier | null =>
+  paidBy === undefined ? (paidTo?.bank ?? null) : paidBy
 
 export const lineTypes = ['debit', 'adjustment'] as const
 export type LineType = (typeof lineTypes)[number]

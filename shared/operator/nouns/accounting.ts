@@ -98,7 +98,11 @@ export const settlement = {
           'the amount that was paid, if none or another was sent',
           o.money,
         ),
-        bank: o.optional('BANK', 'the bank that paid, if the account has moved', BankIdentifier),
+        bank: o.clearable(
+          'BANK',
+          'the bank that paid, if not that of the account; none: no bank of the service',
+          BankIdentifier,
+        ),
         reason: o.reason('reason and source'),
       }),
     },
