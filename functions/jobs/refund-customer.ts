@@ -4,14 +4,13 @@ import { type Debit, predatesRestore } from '../../shared/domain/debits/debit.ts
 import { blocksRefund } from '../../shared/domain/debits/exception.ts'
 import {
   completeRefund,
-  mayBeInFlight,
   type Refund,
   refundStatuses,
   sendRefund,
   unsentRefunds,
 } from '../../shared/domain/debits/refund.ts'
 import { isHeldBy, type Restore } from '../../shared/domain/operator/restore.ts'
-import type { PayoutResult } from '../../shared/domain/settlement/payout.ts'
+import { mayBeInFlight, type PayoutResult } from '../../shared/domain/settlement/payout.ts'
 import { log } from '../../shared/log.ts'
 import { consumer } from '../../shared/queues/consume.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'

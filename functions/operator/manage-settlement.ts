@@ -139,7 +139,7 @@ export const manageSettlement = operatorHandler(settlement, {
         )
       return viewOf(await failBatch(batch, reason, recordChange, runtime))
     },
-    check: async ({ batch }) => unlessRefused(await findUnderway(batch), objectOf),
+    check: async ({ batch }, { at }) => unlessRefused(await findUnderway(batch, at), objectOf),
   },
   retry: {
     run: async ({ batch, ...options }, author, runtime) => {

@@ -4,7 +4,6 @@ import { eraseChanges } from '../domain/debits/erasure.ts'
 import { blocksRefund, contradicted } from '../domain/debits/exception.ts'
 import { checkTransition, isOpen, type Status } from '../domain/debits/lifecycle.ts'
 import {
-  mayBeInFlight,
   type Refund,
   refundStatuses,
   reversalRefund,
@@ -12,6 +11,7 @@ import {
 } from '../domain/debits/refund.ts'
 import type { Reference } from '../domain/ids.ts'
 import { Refusal } from '../domain/refusal.ts'
+import { mayBeInFlight } from '../domain/settlement/payout.ts'
 import type { Runtime } from '../runtime.ts'
 import { findDebit } from '../store/debits/debits.ts'
 import { acceptanceWrite, findExceptions, findRequest } from '../store/debits/exceptions.ts'

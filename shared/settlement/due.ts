@@ -3,6 +3,7 @@ import { formatAmount, type Pesewas, pesewas } from '../domain/money.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Batch, payableFrom, payoutOf } from '../domain/settlement/batch.ts'
 import { beginPayment, divideNet } from '../domain/settlement/payment.ts'
+import { mayBeInFlight } from '../domain/settlement/payout.ts'
 import { findPayee } from '../store/providers/providers.ts'
 import { findBatch, findBatches, listBelowZero } from '../store/settlement/batches.ts'
 import { noAccount, notPayable, type PayoutOptions, payeeOf } from './payee.ts'
@@ -86,12 +87,15 @@ export const refusalIfEnded = (batch: Batch): Refusal | undefined => {
     : undefined
 }
 
-/** Returns a batch whose payout is in progress. */
-export const findUnderway = async (id: BatchId): Promise<Batch | Refusal> => {
+/** Returns a batch whose payout is in progress, and which no worker is sending. */
+export const findUnderway = async (id: BatchId, at: Date): Promise<Batch | Refusal> => {
   const batch = await findBatch(id)
   if (!batch) return new Refusal(5404)
-  const isUnderway = payoutOf(batch) === 'resumes'
-  return isUnderway ? batch : (refusalIfEnded(batch) ?? notPayable('the payout has not begun'))
+  if (payoutOf(batch) !== 'resumes')
+    return refusalIfEnded(batch) ?? notPayable('the payout has not begun')
+  return mayBeInFlight(batch, at)
+    ? notPayable('a worker may be sending the payout: try again in a minute')
+    : batch
 }
 
 /** Returns a failed batch, the only kind that can be retried. */

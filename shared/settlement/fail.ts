@@ -14,7 +14,8 @@ import { replaceTogether } from './pay.ts'
  * Fails a payout without a final reply, with the effect of a rejection. Sends nothing to the bank.
  * @param failure the operator's reason
  * @param recordChange returns the writes that record the operator's change
- * @returns 5404 for an unknown batch, 5005 if its payout has ended, 5001 if it has not begun
+ * @returns 5404 for an unknown batch, 5005 if its payout has ended, 5001 if it has not begun or was sent in the
+ *   last minute
  */
 export const failBatch = async (
   id: BatchId,
@@ -23,10 +24,11 @@ export const failBatch = async (
   runtime: Runtime,
 ): Promise<Batch | Refusal> => {
   for (;;) {
-    const batch = await findUnderway(id)
+    const at = runtime.now()
+    const batch = await findUnderway(id, at)
     if (batch instanceof Refusal) return batch
     const others = await findBatches(batch.offsets.map((offset) => offset.batch))
-    const failed = failPayment(batch, { failure, at: runtime.now() }, others)
+    const failed = failPayment(batch, { failure, at }, others)
     const alongside = recordChange(batch, failed.batch)
     const written = await replaceTogether(batch, others, failed, { alongside }, runtime)
     if (written.kind === 'recorded') return replyLost()

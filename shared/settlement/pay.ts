@@ -73,7 +73,8 @@ type PayRequest = PayoutOptions & {
 
 /**
  * Pays a batch by one payout to the bank of the provider's account (docs/api.md#payouts). The payout
- * is stored before it is sent. After an unknown result, the bank is queried with the same uuid.
+ * is stored before it is sent, and marked before each repeat: no worker sends it after it has failed.
+ * After an unknown result, the bank is queried with the same uuid.
  * A payout that has begun also continues on a day without payouts.
  * @returns the batch: completed, failed or still processing; 5404 for an unknown batch, 5005 if
  *   it is already paid or failed, 5001 if it cannot be paid or a restore holds its provider
@@ -95,11 +96,11 @@ export const payBatch = async (
     const begun = await begin(batch, { ...deps, generation }, options, write)
     return begun ?? payBatch(id, deps, options)
   }
-  if (alongside.length > 0) {
-    const { kind } = await batches.replaceBatches([], { alongside }, deps.runtime)
-    if (kind === 'recorded') return replyLost()
-  }
-  return instructBank(batch, { repeated: true }, { ...deps, generation })
+  const next = { batch: { ...batch, sentAt: deps.runtime.now() }, others: [] }
+  const marked = await replaceTogether(batch, [], next, { alongside }, deps.runtime)
+  if (marked.kind === 'recorded') return replyLost()
+  if (marked.kind !== 'written') return payBatch(id, deps, options)
+  return instructBank(marked.batch, { repeated: true }, { ...deps, generation })
 }
 
 /** With the table's generation at the payout. Undefined: 1. */
@@ -183,10 +184,12 @@ const recordResult = async (batch: Batch, result: FinalResult, deps: PayoutDeps)
   const written = await replaceTogether(batch, others, ended, {}, runtime)
   if (written.kind !== 'written') {
     const stored = await batches.findBatch(batch.id)
-    // An operator has recorded meanwhile that the bank would not pay.
-    if (result.kind === 'paid' && stored?.status === 'failed')
-      log.error('the bank has paid a failed batch', { batch: batch.id, result })
-    // Another worker wrote first: continue from its write, under the same uuid.
+    // Another worker sends the same payout.
+    if (stored?.uuid === batch.uuid && payoutOf(stored) === 'resumes')
+      return recordResult(stored, result, deps)
+    // An operator has recorded that the bank would not pay.
+    if (result.kind === 'paid' && stored?.bankReference !== result.bankReference)
+      log.error('the bank has paid a payout that ended otherwise', { batch: batch.id, result })
     return payBatch(batch.id, deps)
   }
   measure({ [result.kind === 'paid' ? 'SettlementPaid' : 'SettlementFailed']: 1 })

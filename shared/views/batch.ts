@@ -95,6 +95,7 @@ export const batchViewWith = <A>(batch: Batch, amountOf: fields.AmountForm<A>) =
     | 'attempt'
     | 'generation'
     | 'completedGeneration'
+    | 'sentAt'
     | 'n'
     | 'lanes'
     | 'completedFrom'

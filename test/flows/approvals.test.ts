@@ -18,6 +18,7 @@ import { put, read, table, tableName } from '../../shared/store/table.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { eventually } from '../support/eventually.ts'
 import { nightAfter, settlementAccount } from '../support/payee.ts'
+import { untilPayoutWaits } from '../support/payouts.ts'
 import { createProvider } from '../support/provider.ts'
 import { untilRefundWaits } from '../support/refunds.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
@@ -89,7 +90,8 @@ const REASON = { reason: 'GCB says by telephone that it will not pay' }
 const whileSilent = async (noun: string, verb: string, options: Options): Promise<void> => {
   await call('bank', 'behave', { bank: 'GCB', as: 'silent' })
   await grant(await request(noun, verb, options))
-  if (noun === 'debit') await untilRefundWaits(String(options.reference))
+  if (options.batch) await untilPayoutWaits(options.batch)
+  else await untilRefundWaits(String(options.reference))
   await call('bank', 'behave', { bank: 'GCB', as: 'normal' })
 }
 

@@ -2,6 +2,7 @@ import { expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, settlementAccount } from '../support/payee.ts'
+import { untilPayoutWaits } from '../support/payouts.ts'
 import { untilRefundWaits } from '../support/refunds.ts'
 import { SILENT } from '../support/requests.ts'
 import { testInProcess, useService } from '../support/running-service.ts'
@@ -105,6 +106,7 @@ testInProcess(
     await service.call('bank', 'disable', { bank: 'HTB' })
     const said = { reason: 'HTB says that it will never pay this' }
     await staysWith(`the payout of ${batch.id} is processing: end it first`)
+    await untilPayoutWaits(batch.id)
     await payee.batch('fail', batch.id, said)
     const evidence = { 'bank-reference': 'GCB-1', reason: 'Paid by GCB' }
     await payee.batch('complete', batch.id, evidence)

@@ -3,6 +3,7 @@ import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, type Payee, settlementAccount } from '../support/payee.ts'
+import { untilPayoutWaits } from '../support/payouts.ts'
 import { useReceiver, verifies } from '../support/receiver.ts'
 import { redeliverPath } from '../support/requests.ts'
 import { codeOf, type Shown, testInProcess, useService } from '../support/running-service.ts'
@@ -147,6 +148,8 @@ test('an operator fails a payout to which its bank gives no final reply, and its
   }
   const { length } = bank.requestsFor(batch.uuid)
   const failed = { status: 'failed', failure: said.reason, uuid: batch.uuid }
+  await expect(fail()).rejects.toThrow('try again in a minute')
+  await untilPayoutWaits(batch.id)
   expect(await fail()).toMatchObject(failed)
   expect(bank.requestsFor(batch.uuid)).toHaveLength(length)
   const change = await service.changeOf(batch.id)

@@ -117,7 +117,7 @@ const fields: Record<string, Rows> = {
       [KEY]: ['uuid attempt failed'],
       [CHOSEN]: ['paidTo.bank paidTo.accountNumber paidTo.accountName'],
       [RESTORED]: ['generation completedGeneration'],
-      [USE]: ['lanes'],
+      [USE]: ['lanes sentAt'],
       'only an operator knows it': ['paidBy'],
       [LOCK]: ['version'],
     }),

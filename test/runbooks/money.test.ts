@@ -3,6 +3,7 @@ import { beforeAll, expect } from 'vitest'
 import { dayAfter } from '../../shared/domain/time.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { createPayee, type Payee } from '../support/payee.ts'
+import { untilPayoutWaits } from '../support/payouts.ts'
 import { untilRefundWaits } from '../support/refunds.ts'
 import { FAILS_AT_ONCE } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
@@ -124,6 +125,7 @@ runbook('operators.md#a-bank-gives-no-final-reply')(
     values['DCS-20261121-ABC123'] = reference
     const { refund } = await run('debit fail-refund', { refund: { status: 'failed' } })
     values['STL-20261122-ABC789'] = batch
+    await untilPayoutWaits(batch)
     await run('settlement fail', { status: 'failed', paid: '98.50' })
     await behave('normal')
     expect(await entriesOf(service, batch)).toEqual(['fees'])

@@ -305,13 +305,13 @@ test('a batch below zero is offset again by the part of a payout that the bank r
   expect(paidAmounts()).toEqual([100_00, 20_00])
 })
 
-/** Pays a batch before the next transaction of another one, which then begins again. */
-const payBeforeTheNextWrite = (batch: Batch): void => {
+/** Does some work before the next transaction of a payout, which then begins again. */
+const beforeTheNextWrite = (work: () => Promise<unknown>): void => {
   let isOvertaken = false
   const restore = aroundTableCalls(async (name, next) => {
     if (name === 'TransactWrite' && !isOvertaken) {
       isOvertaken = true
-      await pay(batch)
+      await work()
     }
     return next()
   })
@@ -323,7 +323,7 @@ test('a retry begins again if another payout takes the offsets at once', async (
   const [rejected, later] = [await batchOf(150_00, 2), await batchOf(300_00, 3)]
   bank.behaviours.push('reject')
   await pay(rejected)
-  payBeforeTheNextWrite(later)
+  beforeTheNextWrite(() => pay(later))
   expect(await retry(rejected)).toMatchObject({ status: 'completed', paid: 150_00 })
   expect(await reload(later)).toMatchObject({ status: 'completed', paid: 200_00 })
 })
@@ -331,7 +331,7 @@ test('a retry begins again if another payout takes the offsets at once', async (
 test('a payout that begins again after another one took its offsets is still recorded for its operator', async () => {
   await belowZero(100_00)
   const [first, later] = [await batchOf(150_00, 2), await batchOf(300_00, 3)]
-  payBeforeTheNextWrite(later)
+  beforeTheNextWrite(() => pay(later))
   const record = { pk: 'CHANGES', sk: 'a-change' }
   const recordChange = () => [putWrite({ ...record, entity: 'change' }, isNew)]
   const paid = granted(await payBatch(first.id, deps(), { recordChange }))
@@ -455,25 +455,78 @@ test('a payout in progress that an operator records keeps its amount and its off
   expect(await reload(other)).toMatchObject({ status: 'pending', outstanding: -120_00 })
 })
 
-test('a reply that a bank has paid is an error in the log if an operator has failed the payout meanwhile', async () => {
-  await completedDebit(provider, 120_00, at('09:00:00', 2))
-  const batch = await builtBatch(provider, 3)
-  const { sandbox } = bank.connectors
-  const pay: typeof sandbox.pay = async (payout) => {
-    await failBatch(batch.id, 'Not paid, by telephone', () => [], runtimeAt('00:00:01', 9))
-    return sandbox.pay(payout)
+const fail = ({ id }: Batch, time: string) =>
+  failBatch(id, 'Not paid, by telephone', noWrites, runtimeAt(time, 9))
+/** Pays a batch, and does some work before the bank receives its first payout. */
+const payDuring = async ({ id }: Batch, time: string, work: () => Promise<unknown>) => {
+  let isFirst = true
+  const pay: typeof bank.connectors.sandbox.pay = async (payout) => {
+    if (isFirst) {
+      isFirst = false
+      await work()
+    }
+    return bank.connectors.sandbox.pay(payout)
   }
-  clear()
-  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'ERROR')
-  const connectors = { sandbox: { pay }, http: { pay } }
-  const reply = await payBatch(batch.id, { runtime: runtimeAt('00:00:01', 9), connectors })
-  expect(refused(reply)).toMatchObject({ code: '409/5005' })
-  const { uuid = '' } = (await reload(batch)) as Batch
-  const result = { kind: 'paid', bankReference: `B-${uuid.slice(0, 8)}` }
-  expect(lines()).toContainEqual(
-    expect.objectContaining({ level: 'ERROR', batch: batch.id, result }),
-  )
+  return payBatch(id, { ...depsAt(time), connectors: { sandbox: { pay }, http: { pay } } })
+}
+
+test('a payout is failed only a minute after it was last sent, because a worker may be sending it', async () => {
+  const batch = await batchOf(100_00)
+  const details = 'a worker may be sending the payout: try again in a minute'
+  const failsDuring = (time: string) => async () =>
+    expect(refused(await fail(batch, time))).toEqual({ code: '400/5001', details })
+  bank.behaviours.push('pay later')
+  await payDuring(batch, '00:00:01', failsDuring('00:01:00'))
+  expect(granted(await payDuring(batch, '00:05:00', failsDuring('00:05:59')))).toMatchObject({
+    status: 'completed',
+  })
 })
+
+test('a worker that read a payout before it was failed and retried does not send it again', async () => {
+  const batch = await batchOf(100_00)
+  bank.behaviours.push('pay later')
+  await pay(batch)
+  beforeTheNextWrite(async () => {
+    granted(await fail(batch, '00:05:00'))
+    await retry(batch)
+  })
+  expect(refused(await payBatch(batch.id, depsAt('00:05:00'))).code).toBe('409/5005')
+  const { uuid } = await reload(batch)
+  expect(bank.requests.map((one) => one.uuid)).toEqual([batch.uuid, uuid])
+})
+
+test('a worker records the reply about a payout that another worker has begun to send again', async () => {
+  const batch = await batchOf(100_00)
+  bank.behaviours.push('pay later')
+  await pay(batch)
+  const sandbox = { pay: async () => ({ kind: 'underway' as const }) }
+  const connectors = { ...bank.connectors, sandbox }
+  const others = () => payBatch(batch.id, { ...depsAt('00:05:00'), connectors })
+  const paid = granted(await payDuring(batch, '00:05:00', others))
+  expect(paid).toMatchObject({ status: 'completed', sentAt: at('00:05:00', 9) })
+  expect(bank.requests).toHaveLength(2)
+})
+
+test.each([
+  ['failed', () => undefined],
+  ['failed and retried', retry],
+])(
+  'a reply that a bank has paid is an error in the log if an operator has %s the payout since',
+  async (_, next) => {
+    const batch = await batchOf(120_00)
+    clear()
+    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'ERROR')
+    const reply = await payDuring(batch, '00:00:01', async () => {
+      granted(await fail(batch, '00:01:01'))
+      await next(batch)
+    })
+    expect(refused(reply)).toMatchObject({ code: '409/5005' })
+    const result = { kind: 'paid', bankReference: `B-${batch.uuid.slice(0, 8)}` }
+    expect(lines()).toContainEqual(
+      expect.objectContaining({ level: 'ERROR', batch: batch.id, result }),
+    )
+  },
+)
 
 test('an operator with an approval records a payout that offsets as many batches as a transaction holds', async () => {
   const payable = await batchOf(500_00)

@@ -108,8 +108,11 @@ const isFirst = (
       ? batches.get(String(body.batch))
       : refunds.get(debit?.item.reference ?? '')) ?? {}
   return (changes ?? []).some(
-    ({ after, by: writer }) =>
-      after?.uuid === idempotencyKey && after.status === 'processing' && writer?.invocation === by,
+    ({ before, after, by: writer }) =>
+      before?.status !== 'processing' &&
+      after?.uuid === idempotencyKey &&
+      after.status === 'processing' &&
+      writer?.invocation === by,
   )
 }
 

@@ -3,7 +3,7 @@ import { derivedUuid, type Reference, type Uuid } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
 import { namesOf } from '../names.ts'
 import type { ProviderId } from '../providers/provider.ts'
-import { laterOf, secondsAfter } from '../time.ts'
+import { laterOf } from '../time.ts'
 import { type Debit, stateAt } from './debit.ts'
 import {
   bankReferenceIn,
@@ -170,13 +170,6 @@ const isShownRefund = (refund: Refund): refund is ShownRefund => isShown(refund.
 /** Returns the refund that providers and operators see; null without one. */
 export const shownRefund = (refund: Refund | undefined): ShownRefund | null =>
   refund && isShownRefund(refund) ? refund : null
-
-/** A worker that marks a refund sends it and records the reply within this time. */
-const SENT_SECONDS = 60
-
-/** Reports whether a worker may be sending a refund. */
-export const mayBeInFlight = ({ sentAt }: Refund, at: Date): boolean =>
-  sentAt !== null && secondsAfter(sentAt, SENT_SECONDS) > at
 
 /** Marks a refund before each time that it is sent. */
 export const sendRefund = (refund: Refund, at: Date): Refund => ({

@@ -68,6 +68,8 @@ export type Batch = {
   /** The time when its reports were written. */
   reportedAt: Date | null
   processedAt: Date | null
+  /** When a worker last began to send its payout. Absent: when it began. */
+  sentAt?: Date | undefined
   completedAt: Date | null
   failedAt: Date | null
   failure: string | null

@@ -41,6 +41,7 @@ export const beginPayment = (
     paidTo: account,
     offsets: offsets.filter(({ amount }) => amount > 0),
     processedAt: laterOf(batch.sealedAt, at),
+    sentAt: at,
     failedAt: null,
     failure: null,
   }

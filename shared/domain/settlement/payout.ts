@@ -2,6 +2,7 @@ import type { Refund } from '../debits/refund.ts'
 import type { BatchId } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
 import type { SettlementAccount } from '../providers/provider.ts'
+import { secondsAfter } from '../time.ts'
 import type { Batch } from './batch.ts'
 
 /**
@@ -37,3 +38,10 @@ export type PayoutResult =
   | { kind: 'rejected'; message: string; bankReference?: string }
   /** The bank has it; query it again. */
   | { kind: 'underway' }
+
+/** A worker that marks a payout or refund sends it and records the reply within this time. */
+const SENT_SECONDS = 60
+
+/** Reports whether a worker may be sending a payout or refund. */
+export const mayBeInFlight = ({ sentAt }: Pick<Batch | Refund, 'sentAt'>, at: Date): boolean =>
+  !!sentAt && secondsAfter(sentAt, SENT_SECONDS) > at

@@ -3,7 +3,7 @@ import { secondsAfter } from '../../domain/time.ts'
 import { keys } from '../keys.ts'
 import { fromStored, toStored } from '../stored.ts'
 import { type Item, withoutKeys } from '../table.ts'
-import { dueAttributes } from '../work-index.ts'
+import { doubled, dueAt, dueAttributes } from '../work-index.ts'
 
 /** The stored form of batches: times as ISO text, amounts in pesewas. */
 
@@ -12,6 +12,7 @@ const TIMES = {
   sealedAt: true,
   reportedAt: true,
   processedAt: true,
+  sentAt: true,
   completedAt: true,
   failedAt: true,
 } as const
@@ -25,6 +26,7 @@ const BUILDING_SECONDS = 900
  */
 const workOf = (batch: Batch): { work: string; due: string } => {
   const { id, provider, status, createdAt, sealedAt, totals, reportedAt } = batch
+  const { processedAt, sentAt = processedAt } = batch
   switch (status) {
     case 'pending':
       if (!totals || !reportedAt)
@@ -33,7 +35,7 @@ const workOf = (batch: Batch): { work: string; due: string } => {
         ? { work: keys.belowZero(provider), due: createdAt.toISOString() }
         : { work: keys.payable, due: payableFrom(batch).toISOString() }
     case 'processing':
-      return dueAttributes(keys.batch(id), batch.processedAt ?? createdAt)
+      return dueAt(keys.batch(id), doubled(processedAt ?? createdAt, sentAt ?? createdAt))
     case 'completed':
       return dueAttributes(keys.batch(id), batch.completedAt ?? createdAt)
     case 'failed':
