@@ -33,6 +33,12 @@ const payWaiting = async ({ now }: Runtime): Promise<void> => {
   await sendAllOrThrow(due.map(({ id, provider }) => payBatchMessage(id, provider)))
 }
 
+/** Without the approval: its request ends after the messages, so that a repeated grant sends them. */
+const recordingOf = (
+  { approval: _, ...author }: Author,
+  { reference: target, bank }: Pick<Funding, 'reference' | 'bank'>,
+) => ({ ...author, target, bank })
+
 type Remittance = v.InferOutput<typeof funding.verbs.record.options>
 
 const checkRemittance = async ({ bank, date }: Remittance, { at }: Author) => {
@@ -69,10 +75,10 @@ const correct = async (options: CorrectOptions, author: Author, runtime: Runtime
     await payWaiting(runtime)
     return fundingView(recorded)
   }
-  const { bank, reference, corrections = [] } = recorded
+  const { corrections = [] } = recorded
   const correction = { amount, reason, at: author.at.toISOString(), by: author.by }
   const record = changeWrites(
-    { ...author, target: reference, bank },
+    recordingOf(author, recorded),
     { amount: formatAmount(previous) },
     { amount: formatAmount(amount), reason },
   )
@@ -95,8 +101,8 @@ export const manageFunding = operatorHandler(funding, {
       const { bank, amount, reference, date } = options
       const { at, by } = author
       const funding: Funding = { bank, reference, amount, date, recordedAt: at, recordedBy: by }
-      const recording = { ...author, target: reference, bank }
-      const record = changeWrites(recording, {}, { amount: formatAmount(amount), date })
+      const changed = { amount: formatAmount(amount), date }
+      const record = changeWrites(recordingOf(author, funding), {}, changed)
       await putFunding(funding, record, runtime)
       const recorded = await findFunding(bank, reference)
       if (!recorded) throw new Error(`The funding ${reference} of ${bank} is gone`)

@@ -3,17 +3,20 @@ import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
+import { pesewas } from '../../shared/domain/money.ts'
 import type { ApprovalId } from '../../shared/domain/operator/approval.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { openBatch, payoutUuid } from '../../shared/domain/settlement/batch.ts'
-import { type Day, dayOf } from '../../shared/domain/time.ts'
+import { noTotals, openBatch, payoutUuid } from '../../shared/domain/settlement/batch.ts'
+import { type Day, dayOf, startOf } from '../../shared/domain/time.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { guardedOf, type OperatorReply, type Verb } from '../../shared/operator/verbs.ts'
+import { sqs } from '../../shared/queues/send.ts'
 import { real } from '../../shared/runtime.ts'
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { claimApproval, decideApproval } from '../../shared/store/operator/approvals.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
+import { findBatch } from '../../shared/store/settlement/batches.ts'
 import { put, read, table, tableName } from '../../shared/store/table.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { eventually } from '../support/eventually.ts'
@@ -695,6 +698,17 @@ describe('a request', () => {
   })
 })
 
+/** Stores a batch whose payout is due. */
+const dueBatch = async (id: BatchId): Promise<BatchId> => {
+  const facts = { id, uuid: payoutUuid(id, 1), provider: 'demo' as ProviderId, n: 1 }
+  const opened = openBatch({ ...facts, date: DUE, createdAt: startOf(DUE), feeSchedule: null })
+  const totals = { ...noTotals, net: pesewas(98_50) }
+  const built = { ...opened, totals, sealedAt: startOf(DUE), reportedAt: startOf(DUE) }
+  await put(keys.batch(id), 'batch', toBatchItem(built))
+  return id
+}
+const DUE = '2020-11-22' as Day
+
 const endsCall = (command: unknown) => JSON.stringify(command).includes('SET doneAt')
 const hasEffect = (command: unknown) =>
   endsCall(command) && JSON.stringify(command).includes('"entity":"change"')
@@ -856,6 +870,32 @@ describe('a grant', () => {
       await expect(grant(id)).rejects.toThrow('manage-provider')
       spy.mockRestore()
       expect(numberOf(await grant(id))).toBe('1041008011')
+    },
+  )
+
+  testInProcess.each(['record', 'correct'])(
+    'a granted funding %s that SQS refused wakes the waiting payouts when its grant is repeated',
+    async (verb) => {
+      const due = await dueBatch(`STL-20201122-${verb.slice(0, 6).toUpperCase()}` as BatchId)
+      const own = { ...remittance, reference: `R-${verb}` }
+      if (verb === 'correct') await grant(await request('funding', 'record', own))
+      const { bank, reference } = own
+      const amount = '80000.00'
+      const changed = verb === 'record' ? own : { bank, reference, reason: 'Typing error' }
+      const id = await request('funding', verb, { ...changed, amount })
+      vi.stubEnv('PAYOUTS_WAIT_FOR_FUNDING', 'true')
+      const { send } = sqs
+      const spy = vi
+        .spyOn(sqs, 'send')
+        .mockImplementation(((command: never) =>
+          JSON.stringify(command).includes(due)
+            ? Promise.reject(new Error('refused'))
+            : Reflect.apply(send, sqs, [command])) as never)
+      await expect(grant(id)).rejects.toThrow('manage-funding')
+      spy.mockRestore()
+      expect(await grant(id)).toMatchObject({ reference, amount })
+      await eventually(async () => expect((await findBatch(due))?.status).toBe('completed'))
+      expect(await refusalToGrant(id, kofi)).toContain(MADE)
     },
   )
 
