@@ -43,18 +43,23 @@ export const manageReconciliation = operatorHandler(reconciliation, {
     if ('cursor' in request) {
       const { cursor } = request
       const page = await readBankDebits({ bank: identifier, date, cursor })
-      return cursor ? page : { ...page, booked: (await loadBooked(date))(identifier) }
+      if (cursor) return page
+      const booked = (await loadBooked(date))(identifier)
+      return { ...page, booked, read_at: author.at.toISOString() }
     }
     if ('outgoing' in request) {
       const { outgoing: kind, after } = request
       return readOutgoing(kind, { bank: identifier, date, after })
     }
-    const { digest, counts } = request.result
+    const { read_at: readAt = author.at, ...result } = request.result
+    const { digest, counts } = result
     await putChange(
       { ...author, target: identifier, bank: identifier },
       { date, digest, ...counts },
     )
-    await putStatement({ bank: identifier, date, ...request.result, at: author.at, by: author.by })
+    // A change after the first page was read may be missing in the comparison.
+    const at = readAt < author.at ? readAt : author.at
+    await putStatement({ bank: identifier, date, ...result, at, by: author.by })
     return { stored: true }
   },
 })

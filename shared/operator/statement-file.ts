@@ -1,11 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import * as v from 'valibot'
-import type {
-  BankDebitsPage,
-  Booked,
-  OutgoingPage,
-  StatementReport,
-} from '../domain/banks/statement.ts'
+import type { BankDebitsPage, OutgoingPage, StatementReport } from '../domain/banks/statement.ts'
 import type { StatementFormat } from '../domain/banks/statement-format.ts'
 import type { MovementKind, StatementRow } from '../domain/banks/statement-row.ts'
 import { Uuid } from '../domain/ids.ts'
@@ -81,7 +76,7 @@ export const compareFile = async (
   const comparison = newComparison(date)
   const hash = createHash('sha256')
   const coverage: Coverage = { kinds: ['debit'] }
-  let booked: Booked | undefined
+  let first: BankDebitsPage | undefined
   const loadDebits = async (request: DebitsRequest) => {
     const page = await ask<DebitsRequest>(request)
     for (const debit of page.debits) comparison.add(debit)
@@ -89,8 +84,8 @@ export const compareFile = async (
   }
   const loadDay = async (): Promise<void> => {
     let page = await loadDebits({ cursor: null })
-    booked = page.booked
-    for (const [uuid, day] of Object.entries(booked?.days ?? {})) comparison.book(uuid, day)
+    first = page
+    for (const [uuid, day] of Object.entries(page.booked?.days ?? {})) comparison.book(uuid, day)
     while (page.next) page = await loadDebits({ cursor: page.next })
     for (const kind of OUTGOING) {
       for (let after: string | null = ''; after !== null; ) {
@@ -135,7 +130,7 @@ export const compareFile = async (
   const covers = coverage.kinds
   const report = comparison.end(covers)
   const stored = { counts: countsOf(report), names: namesOf(report), digest: hash.digest('hex') }
-  const days = { ahead: comparison.ahead(), booked: booked?.digest }
-  await ask({ result: { covers: [...covers], ...stored, ...days } })
+  const days = { ahead: comparison.ahead(), booked: first?.booked?.digest }
+  await ask({ result: { covers: [...covers], ...stored, ...days, read_at: first?.read_at } })
   return { report, ignored, covers }
 }

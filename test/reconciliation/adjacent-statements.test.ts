@@ -13,6 +13,7 @@ import {
   dayAt,
   newProvider,
   openedDebit,
+  reverse,
   runtimeAt,
 } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
@@ -25,10 +26,20 @@ beforeEach(useFreshTable)
 // The debits of these tests are older than the sweep's progress.
 beforeEach(() => putSweepProgress({ until: at('23:59:00', 9), behind: new Map() }))
 
-/** Compares a statement with rows of debits. @returns the counts of its groups */
-const compare = async (day: number, debits: readonly Debit[], amount = '100.00') => {
-  const manage = manageReconciliation(runtimeAt('05:00:00', 5))
+/**
+ * Compares a statement with rows of debits.
+ * @param beforeEnd is done before the result is stored, a minute after the first call
+ * @returns the counts of its groups
+ */
+const compare = async (
+  day: number,
+  debits: readonly Debit[],
+  { amount = '100.00', beforeEnd = async (): Promise<unknown> => undefined } = {},
+) => {
   const ask: AskStatement = async (request) => {
+    const isLast = 'result' in request
+    if (isLast) await beforeEnd()
+    const manage = manageReconciliation(runtimeAt(isLast ? '05:01:00' : '05:00:00', 5))
     const options = { bank: 'GCB', date: dayAt(day), statement: JSON.stringify(request) }
     const reply = await manage({ verb: 'statement', options } as never)
     if ('error' in reply) throw new Error(reply.error)
@@ -94,7 +105,10 @@ test('a debit with a row on both days differs on the second, in any order', asyn
 
 test('a row with another amount names its debit on both days', async () => {
   const debit = await crossing()
-  expect([await compare(0, [debit], '90.00'), await compare(1, [])]).toEqual([DIFFERS, NONE])
+  expect([await compare(0, [debit], { amount: '90.00' }), await compare(1, [])]).toEqual([
+    DIFFERS,
+    NONE,
+  ])
 })
 
 test('a row matches at most three days before the completion, and never before the charge', async () => {
@@ -103,6 +117,15 @@ test('a row matches at most three days before the completion, and never before t
   expect(await compare(0, [debit, late])).toBe('1 0 0 1')
   expect(await compare(2, [debit])).toBe(DIFFERS)
   expect([await compare(3, []), await compare(4, [])]).toEqual([NONE, NONE])
+})
+
+test('a debit that is reversed without a refund during the comparison leaves its day open', async () => {
+  const debit = await completedDebit(await newProvider(), 100_00, at('09:00:00'))
+  const { reference } = debit.facts
+  const beforeEnd = () => reverse(reference, at('05:00:30', 5), { refund: 'none' })
+  expect(await compare(0, [debit], { beforeEnd })).toBe(MATCHED)
+  const reason = `the statement was compared before ${reference} was reversed without a refund`
+  expect(await reasonsOf(0)).toEqual(['early', reason])
 })
 
 test('a debit of one day has no row on the next', async () => {

@@ -40,8 +40,9 @@ export type BankDebitsPage = {
   next: BankDebitsCursor | null
   /** Requested uuids of our own form that no debit of the bank has; undefined in a reply of an earlier version. */
   absent?: string[]
-  /** With the first page of a day. */
+  /** With the first page of a day; `read_at`: the time before it was read. */
   booked?: Booked
+  read_at?: string
 }
 /** Refunds or payouts; the next page begins after a position. */
 export type OutgoingPage = { outgoing: Movement[]; next: string | null }

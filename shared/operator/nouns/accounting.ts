@@ -9,7 +9,7 @@ import { namesOf } from '../../domain/names.ts'
 import { batchStatuses } from '../../domain/settlement/batch.ts'
 import { reportFormats, statementFormats } from '../../domain/settlement/list-query.ts'
 import { oneOf, text } from '../../domain/text.ts'
-import { Month } from '../../domain/time.ts'
+import { Instant, Month } from '../../domain/time.ts'
 import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
@@ -138,9 +138,10 @@ const Result = v.object({
   digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   counts: v.object({ matched: Count, missing_here: Count, missing_at_bank: Count, differs: Count }),
   names: v.object({ missing_here: Names, missing_at_bank: Names, differs: Names }),
-  // The command of an earlier version has neither.
+  // The command of an earlier version has none of them.
   ahead: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(36))), v.maxLength(AHEAD_MAX))),
   booked: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(43)))),
+  read_at: v.optional(Instant),
 })
 
 /**
@@ -154,7 +155,7 @@ export const StatementRequest = v.union([
   v.object({ cursor: v.nullable(Cursor) }),
   v.object({ uuids: v.pipe(v.array(Uuid), v.maxLength(5_000)) }),
 ])
-export type StatementRequest = v.InferOutput<typeof StatementRequest>
+export type StatementRequest = v.InferInput<typeof StatementRequest>
 
 const date = o.day('UTC day')
 

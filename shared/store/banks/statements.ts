@@ -21,6 +21,7 @@ export type ComparedStatement = {
   ahead?: string[] | undefined
   /** The digest of what the statements of the days before named then. Absent: null. */
   booked?: string | null | undefined
+  /** The time before its movements were read. */
   at: Date
   by: string
 }
