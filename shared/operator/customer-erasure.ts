@@ -10,7 +10,7 @@ import { listAccounts, removeAccount } from '../store/banks/banks.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { eraseWholeDebit, type WholeDebit } from '../store/debits/erasure.ts'
 import { putLaterErasures } from '../store/debits/later-erasures.ts'
-import { approvalPages, removePlainOptions } from '../store/operator/approvals.ts'
+import { approvalPages, finishApproval, removePlainOptions } from '../store/operator/approvals.ts'
 import { findRows, listParts, removeRows } from '../store/operator/bulks.ts'
 import { putChange } from '../store/operator/changes.ts'
 import { customerHasher } from '../store/operator/customer-hash.ts'
@@ -104,7 +104,8 @@ const eraseAll = async (debits: readonly WholeDebit[], runtime: Runtime) => {
 
 /**
  * Unlinks the accounts of a customer, and erases the debits that are old enough. The sweep erases the
- * others on their days, also those that the call did not reach. A repeated call continues.
+ * others on their days, also those that the call did not reach: its request ends once they are listed. Until
+ * then a repeated call continues.
  */
 export const eraseCustomer = async (
   { phone, reason }: { phone: PhoneNumber; reason: string },
@@ -143,6 +144,8 @@ export const eraseCustomer = async (
       return putLaterErasures(page, due, runtime)
     }),
   )
+  // A repeated grant would be refused for what the customer did since.
+  if (approval) await finishApproval({ id: approval, customer: hash }, { doneAt: now }, runtime)
   const rest = await eraseAll(
     old.map(({ one }) => one),
     runtime,

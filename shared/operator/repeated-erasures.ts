@@ -48,6 +48,7 @@ export const repeatErasures = async (
 ): Promise<RepeatedErasures | Refusal> => {
   const span = await lostSpan(options, author)
   if (span instanceof Refusal) return span
+  // Its request ends after the last erasure.
   const { scope: _, approval, ...recording } = author
   const timeIsUp = timeLimit(runtime, BEGIN_MS)
   await putChange({ ...recording, target: 'erasures' }, { since: options.since.toISOString() })
@@ -61,7 +62,7 @@ export const repeatErasures = async (
       continue
     }
     const reason = `Erasure of ${at.toISOString()}, after a restore`
-    const own = { ...author, id: runtime.newId() }
+    const own = { ...recording, id: runtime.newId() }
     const done = await eraseCustomer({ phone, reason }, own, runtime)
     if (done instanceof Refusal) refused.push(`${at.toISOString()}: ${done.details}`)
     else {

@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { table } from '../../shared/store/table.ts'
 import { createPayee } from '../support/payee.ts'
-import { type Shown, useService } from '../support/running-service.ts'
+import { SILENT } from '../support/requests.ts'
+import { type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Requests for the erasure of a customer, and other requests about the customer. */
 
@@ -42,3 +44,34 @@ test('an erasure needs a second operator, and no request keeps the number or the
   const requests: Shown[] = await call('approval', 'list')
   expect(requests.find(({ id }) => id === repeated).target).toMatch(/^[\w-]{22}$/)
 })
+
+testInProcess(
+  'a granted erasure that ends with a fault is made, and what the customer does since refuses nothing',
+  async () => {
+    const charge = () => service.chargeUntil('processing', { phone_number: SILENT })
+    const { uuid, reference } = await charge()
+    const failed = { status: 'failed', bank_reference: 'GCB-1', error_message: 'No' }
+    await service.report(uuid, failed, 'bt_sandbox_gcb')
+    const id = await request('erase', { ...ERASE, phone: SILENT })
+    const { send } = table
+    const spy = vi
+      .spyOn(table, 'send')
+      .mockImplementation(((command: never) =>
+        JSON.stringify(command).includes('erasedAt')
+          ? Promise.reject(new Error('lost'))
+          : Reflect.apply(send, table, [command])) as never)
+    await expect(grant(id)).rejects.toThrow('manage-customer')
+    spy.mockRestore()
+    await charge()
+    expect(await refusal('approval', 'grant', { id }, kofi)).toContain('the call was already made')
+    const shown = await call('approval', 'show', { id })
+    expect(shown).toMatchObject({ done_at: expect.stringMatching(/Z$/), refusal: null })
+    const isErased = async () => {
+      const items = await service.items()
+      return items.some(({ pk, erasedAt }) => pk === `DEBIT#${reference}` && erasedAt)
+    }
+    expect(await isErased()).toBe(false)
+    await service.runJob('sweep', {}, 120)
+    expect(await isErased()).toBe(true)
+  },
+)
