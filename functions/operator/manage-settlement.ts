@@ -139,7 +139,11 @@ export const manageSettlement = operatorHandler(settlement, {
         )
       return viewOf(await failBatch(batch, reason, recordChange, runtime))
     },
-    check: async ({ batch }, { at }) => unlessRefused(await findUnderway(batch, at), objectOf),
+    check: async ({ batch }, { at }) =>
+      unlessRefused(await findUnderway(batch, at), (underway) => ({
+        ...objectOf(underway),
+        uuid: underway.uuid,
+      })),
   },
   retry: {
     run: async ({ batch, ...options }, author, runtime) => {

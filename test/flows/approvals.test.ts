@@ -194,7 +194,8 @@ const optionsOf: Record<string, () => Options | Promise<Options>> = {
   'webhook set': async () => ({ ...(await hooked('re-pointed')), url: hook('second') }),
   'webhook rotate-secret': () => hooked('rotated'),
 }
-const NONE = { amount: null, provider: null, bank: null, account: null }
+const NONE = { amount: null, provider: null, bank: null, account: null, uuid: null }
+const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/)
 const ofDebit = { amount: '100.00', provider: 'demo', bank: 'GCB' }
 const payout = (provider: string) => ({ amount: MONEY, provider, bank: 'GCB', account: DIGITS })
 
@@ -213,7 +214,7 @@ const objects: Record<string, object> = {
   'debit reverse': ofDebit,
   'debit complete': ofDebit,
   'debit fail': ofDebit,
-  'debit fail-refund': ofDebit,
+  'debit fail-refund': { ...ofDebit, uuid: UUID },
   'exception refund': ofDebit,
   'exception resolve': {},
   'funding record': { amount: '1.00', bank: 'GCB' },
@@ -224,7 +225,7 @@ const objects: Record<string, object> = {
   'provider enable': payout('other'),
   'provider update': { provider: 'other', bank: 'GCB', account: '*********8002' },
   'settlement complete': payout('other'),
-  'settlement fail': payout('demo'),
+  'settlement fail': { ...payout('demo'), uuid: UUID },
   'settlement process': payout('demo'),
   'settlement retry': payout('demo'),
   'webhook set': { provider: 're-pointed' },
@@ -664,6 +665,29 @@ describe('a request', () => {
         `debit ${reference} is processing: end it first, or --knows-uuids true`,
       )
       expect(await call('connector', 'show', { bank })).toMatchObject({ connector: 'sandbox' })
+    },
+  )
+
+  test.each([
+    ['settlement fail', 'settlement retry'],
+    ['debit fail-refund', 'exception refund'],
+  ])(
+    'the grant of a %s is refused after a later %s, about which the bank has said nothing',
+    async (fails, retries) => {
+      const [noun = '', verb = ''] = fails.split(' ')
+      const options = (await optionsOf[fails]?.()) ?? {}
+      const [first, second] = [
+        await request(noun, verb, options),
+        await request(noun, verb, options),
+      ]
+      await grant(first)
+      const { reason, ...target } = options
+      const [retrying = '', retry = ''] = retries.split(' ')
+      await whileSilent(retrying, retry, target)
+      const { uuid } = (await show(second)).object
+      const next = (await show(await request(noun, verb, options))).object.uuid
+      const line = `the uuid is ${next}, not ${uuid}: request it again`
+      expect(await refusalToGrant(second, kofi)).toBe(line)
     },
   )
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { type BankIdentifier, maskAccount } from '../banks/bank.ts'
 import { defined } from '../complete.ts'
+import type { Uuid } from '../ids.ts'
 import type { Pesewas } from '../money.ts'
 import type { ProviderId, SettlementAccount } from '../providers/provider.ts'
 import { Refusal } from '../refusal.ts'
@@ -42,6 +43,8 @@ export type CallObject = {
   bank?: BankIdentifier
   /** The last digits of a provider's account. A request outlives the erasure of a customer, so it has none of theirs. */
   account?: string
+  /** Of the payout or refund that the call fails: a retry has another. */
+  uuid?: Uuid
 }
 
 type CallParts = {
@@ -50,14 +53,16 @@ type CallParts = {
   bank?: BankIdentifier | undefined
   /** The account that gets the money, with its bank. */
   account?: SettlementAccount | null | undefined
+  uuid?: Uuid
 }
 
-export const callObject = ({ amount, provider, bank, account }: CallParts): CallObject =>
+export const callObject = ({ amount, provider, bank, account, uuid }: CallParts): CallObject =>
   defined({
     amount: amount ?? undefined,
     provider,
     bank: account?.bank ?? bank,
     account: account ? maskAccount(account.accountNumber) : undefined,
+    uuid,
   })
 
 export type Approval = {

@@ -13,6 +13,7 @@ export const objectView = (object: CallObject) =>
     provider: object.provider ?? null,
     bank: object.bank ?? null,
     account: object.account ?? null,
+    uuid: object.uuid ?? null,
   }) satisfies Shows<CallObject>
 
 export const approvalView = (approval: Approval, at: Date) =>
