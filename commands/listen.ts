@@ -5,7 +5,7 @@ import { parseJson } from '../shared/domain/json.ts'
 import { eventTypes } from '../shared/domain/webhooks/event-type.ts'
 import { formatLine, readEvent } from './listener/event.ts'
 import { type Forwarded, forward } from './listener/forward.ts'
-import { register } from './listener/registration.ts'
+import { prepare } from './listener/registration.ts'
 import { newSequenceTracker } from './listener/sequence-tracker.ts'
 import { verify } from './listener/verify.ts'
 import { portIn, readArguments, unknownWord } from './terminal/arguments.ts'
@@ -149,13 +149,20 @@ onStopSignal(async () => {
 const url = `http://127.0.0.1:${await listenAt(server, port).catch(failWith)}`
 if (values.register !== undefined) {
   const registration = { provider: values.register, url: `${url}/webhooks`, events }
-  const registered = await register(sandboxPort, registration).catch(failWith)
-  secret = registered.secret
+  const prepared = await prepare(sandboxPort, registration).catch(failWith)
+  const registering = prepared.register()
+  // Before the changes are made: the first of two can be the last.
   restore = async () => {
-    await registered.restore()
-    if (registered.isReplaced)
-      note(`restored ${values.register}  its webhook keeps the new secret ${secret}`)
+    const registered = await registering.catch(() => undefined)
+    await prepared.restore()
+    if (registered?.isReplaced)
+      note(`restored ${values.register}  its webhook keeps the new secret ${registered.secret}`)
   }
+  const registered = await registering.catch(async (error) => {
+    await restore().catch(() => undefined)
+    return failWith(error)
+  })
+  secret = registered.secret
   note(`registered ${values.register}  secret ${secret}`)
 }
 note(`listening ${url}`)

@@ -13,16 +13,18 @@ const call = async <V extends VerbName<'webhook'>>(
 
 const resultOf = <T>(reply: { result: T } | { error: string }): T => {
   if ('error' in reply) throw new InvocationFailure(reply.error)
+  const { approval } = reply.result as { approval?: { id: string } }
+  if (approval) throw new InvocationFailure(`the webhook waits for the approval ${approval.id}`)
   return reply.result
 }
 
 /**
- * Directs the webhook of a provider in a sandbox to a URL.
+ * Prepares the webhook of a provider in a sandbox for a URL.
  * @param events the only events to send; undefined: as before
- * @returns the secret, whether it replaces another, and a function that restores the earlier URL and events
- * @throws InvocationFailure with one line
+ * @returns functions that direct it there, and restore the earlier URL and events
+ * @throws InvocationFailure with one line, as do the functions
  */
-export const register = async (
+export const prepare = async (
   port: number,
   {
     provider,
@@ -34,12 +36,14 @@ export const register = async (
     call(port, 'set', { provider, ...options }).then(resultOf)
   const rotate = () => call(port, 'rotate-secret', { provider }).then(resultOf)
   const earlier = await call(port, 'show', { provider })
-  const { secret: created } = await set({ url, ...(events && { events: events.join() }) })
-  // The secret of an earlier webhook is not shown: a rotation creates another, and both sign for a day.
-  const secret = created ?? (await rotate()).secret
   return {
-    secret,
-    isReplaced: secret !== created,
+    /** Returns the secret, and whether it replaces another. */
+    register: async () => {
+      const { secret: created } = await set({ url, ...(events && { events: events.join() }) })
+      // The secret of an earlier webhook is not shown: a rotation creates another, and both sign for a day.
+      const secret = created ?? (await rotate()).secret
+      return { secret, isReplaced: secret !== created }
+    },
     restore: async (): Promise<void> => {
       if ('error' in earlier) await call(port, 'remove', { provider })
       else await set({ url: earlier.result.url, events: earlier.result.events?.join() ?? 'none' })

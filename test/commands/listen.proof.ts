@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { connect } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { eventId } from '../../shared/domain/webhooks/event.ts'
@@ -171,6 +171,32 @@ test('the listener prints one line per malformed body and continues', async () =
   await once(socket, 'close')
   expect((await post(...webhook({ n: 3 }))).printed).toContain('transaction.completed')
   expect(child.exitCode).toBeNull()
+})
+
+test('a listener whose registration waits for an approval ends, and restores the setting', async () => {
+  const sandbox = start(['commands/sandbox.ts', '--port', '0', '--approvals'])
+  const port = new URL(await printedBy(sandbox, /^ready (http:\S+)$/m)).port
+  const operator = async (...words: string[]) =>
+    JSON.parse(
+      (await runScript(['commands/operator.ts', 'webhook', ...words, '--port', port])).stdout,
+    )
+  const free = createServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  const own = (free.address() as AddressInfo).port
+  await new Promise((resolve) => free.close(resolve))
+  // The URL needs one only if it changes, and the secret always.
+  for (const [provider, path] of [
+    ['demo', 'webhooks'],
+    ['other', 'elsewhere'],
+  ] as const) {
+    const url = `http://127.0.0.1:${own}/${path}`
+    await operator('set', '--provider', provider, '--url', url)
+    const words = ['--register', provider, '--sandbox', port, '--events', 'completed']
+    const { exited, printed } = startListen(['--port', String(own), ...words])
+    expect(await exited).toBe(1)
+    expect(printed.err).toContain('the webhook waits for the approval')
+    expect(await operator('show', '--provider', provider)).toMatchObject({ url, events: null })
+  }
 })
 
 test('the listener registers itself with a new secret, and restores the setting at its end', async () => {
