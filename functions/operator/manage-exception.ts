@@ -23,6 +23,7 @@ import {
   Day,
   dayAfter,
   dayOf,
+  END_OF_TIME,
   newestFirst,
   spanOfMonth,
   startOf,
@@ -81,13 +82,20 @@ class NothingOpen extends Refusal {
   }
 }
 
+/** Returns the days of a call, and for a granted one not the time after its request. */
+const spanOf = ({ from, to }: ResolveOptions | RefundOptions, { scope }: Author) => {
+  const before = to ? startOf(dayAfter(to)) : END_OF_TIME
+  const until = scope?.requestedAt ?? before
+  return { from: from ? startOf(from) : new Date(0), before: until < before ? until : before }
+}
+
 /** Stores the references of the open exceptions that a call selects. */
-const select = async ({ kind, bank, from, to }: ResolveOptions | RefundOptions, author: Author) => {
+const select = async (options: ResolveOptions | RefundOptions, author: Author) => {
+  const { kind, bank, from, to } = options
   if (!bank || !from || !to) return invalid({ file: ['is uploaded by the operator command'] })
   if (!(await findBank(bank))) return noSuch('bank')
   const amounts = new Map<Reference, number>()
-  const span = { from: startOf(from), before: startOf(dayAfter(to)) }
-  for await (const page of exceptionPages('open', span)) {
+  for await (const page of exceptionPages('open', spanOf(options, author))) {
     for (const one of page) {
       if (one.kind === kind && one.bank === bank) amounts.set(one.reference, one.amount)
     }
@@ -202,14 +210,16 @@ export const manageException = operatorHandler(noun, {
     scope,
   },
   resolve: {
-    /** One resolution covers all open exceptions of a debit, or of one kind, because banks repeat reports. */
+    /** One resolution covers all selected exceptions of a debit, because banks repeat reports. */
     run: async (options, author, runtime) => {
       const { reference, kind, note } = options
       if (!reference) {
+        const span = spanOf(options, author)
         const perform: PerformOne = async (reference, author, once) => {
-          const result = await resolveExceptions({ reference, kind, note }, author, runtime, once)
+          const resolving = { reference, kind, note, span }
+          const result = await resolveExceptions(resolving, author, runtime, once)
           if (result instanceof Refusal) return refused(result)
-          return result === 0 ? skipped('its exceptions are resolved') : done
+          return result === 0 ? skipped('none of the selected exceptions is open') : done
         }
         return run(options, perform, author, runtime)
       }

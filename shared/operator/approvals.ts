@@ -161,7 +161,7 @@ export const claimGranted = async (
   if (!isClaimed) {
     return new Refusal(1409, { details: 'the call is in progress or was already made' })
   }
-  const { verb, requestedBy, object, scope } = approval
+  const { verb, requestedBy, requestedAt, object, scope } = approval
   return {
     options,
     object,
@@ -170,7 +170,7 @@ export const claimGranted = async (
       by: requestedBy,
       approvedBy: by,
       verb,
-      ...defined({ scope }),
+      ...(scope && { scope: { ...scope, requestedAt } }),
     },
     /** Ends a call without an effect of its own. */
     finish: (doneAt: Date, refusal?: string) =>

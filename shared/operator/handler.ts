@@ -28,8 +28,8 @@ export type Author = {
   approvedBy?: string
   /** The granted request that the call carries out. */
   approval?: ApprovalId
-  /** The objects that the request was granted for. */
-  scope?: BulkScope
+  /** The objects that the request was granted for, and its time. */
+  scope?: BulkScope & { requestedAt: Date }
   noun: string
   verb: string
 }

@@ -31,7 +31,7 @@ import { findExceptions, resolutionWrite } from '../store/debits/exceptions.ts'
 import { findRefund, refundCreation, refundReplacement } from '../store/debits/refunds.ts'
 import { changeWrites } from '../store/operator/changes.ts'
 import { optimistically } from '../store/optimistic.ts'
-import type { Write } from '../store/table.ts'
+import type { Span, Write } from '../store/table.ts'
 import { transact } from '../store/transactions.ts'
 import type { Once } from './bulk.ts'
 import { type Author, noSuch } from './handler.ts'
@@ -230,11 +230,12 @@ const needsOwnNote = (one: ReportException) => isRequest(one) || rowOf(one.kind)
 const kindIsMissing = (kinds: ReadonlySet<string>) =>
   invalid({ kind: [`is required: the debit has ${[...kinds].sort().join(' and ')}`] })
 
-type Resolving = { reference: Reference; kind?: string | undefined; note: string }
+/** `span`: only the exceptions of this time. */
+type Resolving = { reference: Reference; kind?: string | undefined; note: string; span?: Span }
 
 /** Resolves the open exceptions of a debit, of one kind or all. @returns how many they were */
 export const resolveExceptions = (
-  { reference, kind, note }: Resolving,
+  { reference, kind, note, span }: Resolving,
   author: Author,
   runtime: Runtime,
   once?: Once,
@@ -242,7 +243,9 @@ export const resolveExceptions = (
   const attempt = async () => {
     const exceptions = await listMatching(reference, kind)
     const refund = await findRefund(reference)
-    const open = exceptions.filter(isOpen)
+    const open = exceptions.filter(
+      (one) => isOpen(one) && (!span || (one.at >= span.from && one.at < span.before)),
+    )
     const [first] = open
     // Also the resolved kinds: a repeat of a note would close what is still open.
     const kinds = new Set(exceptions.map((one) => one.kind))

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { manageException } from '../../functions/operator/manage-exception.ts'
 import { type BulkId, digestOf } from '../../shared/domain/operator/bulk.ts'
-import { dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { DAY_SECONDS, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { operateFully } from '../../shared/operator/operate.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
@@ -275,7 +275,7 @@ test('one approval resolves many exceptions with a note, and repeated lines coun
   expect(approval.scope.count).toBe(4)
   expect(await grant(approval.id)).toEqual({
     done: 2,
-    skipped: [{ reference: noted, reason: 'its exceptions are resolved' }],
+    skipped: [{ reference: noted, reason: 'none of the selected exceptions is open' }],
     refused: [{ reference: open.reference, reason: 'no such exception' }],
   })
   expect(await openOf(late)).toBe(0)
@@ -368,4 +368,27 @@ describe('a debit with more reports than a transaction has room for', () => {
       expect(await refundsOf([reference])).toEqual([opened])
     },
   )
+})
+
+testInProcess('a note closes no report of another day, and none after its request', async () => {
+  const [reference = ''] = await lateCompletions(1, 'ECO')
+  const { uuid } = await service.show(reference)
+  const reportAgain = async (bankReference: string) => {
+    const report = { status: 'completed', bank_reference: bankReference }
+    expect((await service.report(uuid, report, 'bt_sandbox_eco')).status).toBe(422)
+  }
+  const days = { from: today(), to: today() }
+  const selection = { kind: 'late_completion', bank: 'ECO', ...days, note: 'Returned' }
+  const grantAfter = async (bankReference: string) => {
+    const { approval } = await call('exception', 'resolve', selection, ama)
+    expect(approval.scope.count).toBe(1)
+    await reportAgain(bankReference)
+    return grant(approval.id)
+  }
+  expect(await grantAfter('after-the-request')).toMatchObject({ done: 1 })
+  expect(await openOf([reference])).toBe(1)
+  await service.pass(DAY_SECONDS)
+  expect(await grantAfter('of-another-day')).toMatchObject({ done: 1 })
+  const open = (await service.exceptions(reference)).filter((one) => one.note === null)
+  expect(open.map(({ report }) => report)).toEqual([expect.stringContaining('of-another-day')])
 })
