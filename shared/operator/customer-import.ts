@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
-import { type ImportResult, ImportRow } from '../domain/banks/customer-import.ts'
+import { type ImportResult, ImportRow, importChanges } from '../domain/banks/customer-import.ts'
 import { parseJson } from '../domain/json.ts'
 import {
   type BulkId,
@@ -64,9 +64,13 @@ const scopeOfParts = async (
   return { bulk, totals, digest: hash(parts.map(({ digest }) => digest).join('\n')) }
 }
 
+/** Another change of an account would give the import another effect than its request and its record show. */
+const otherCounts = () =>
+  new Refusal(1409, { details: 'accounts of the file have changed: start the import again' })
+
 /**
- * Imports the parts that are not done yet. A part that is interrupted is repeated, and counts as it did before
- * its first write.
+ * Counts all parts first, and then imports those that are not done yet. A part that is interrupted is
+ * repeated.
  */
 export const runImport = async (
   scope: BulkScope,
@@ -74,37 +78,47 @@ export const runImport = async (
   { approval, scope: _, ...author }: Author,
   runtime: Runtime,
 ): Promise<ImportResult | BulkProgress | Refusal> => {
-  const { bulk } = scope
+  const { bulk, totals, digest } = scope
   // Another upload can replace a part at any time: the rows are those of the parts that are compared.
   const parts = await listParts(bulk)
   const current = await scopeOfParts(bulk, parts, runtime)
   if (current instanceof Refusal) return current
-  if (current.digest !== scope.digest) return changedRows()
+  if (current.digest !== digest) return changedRows()
   const call = outcomesOf(bulk, author.verb, approval)
   // Apart from the outcomes: an earlier version takes a part with an outcome for done.
   const counting = `${call}-counts` as BulkId
   const [outcomes, counts] = await Promise.all([listOutcomes(call), listOutcomes(counting)])
-  if (outcomes.size + counts.size === 0) {
-    const { totals, digest } = scope
+  const timeIsUp = timeLimit(runtime, RUN_MS, author.at)
+  const progress = () => ({ bulk, processed: outcomes.size, total: parts.length })
+  for (const part of parts.filter(({ n }) => !counts.has(String(n)))) {
+    if (timeIsUp()) return progress()
+    const rows = await loadRows(part, bank)
+    if (rows instanceof Refusal) return rows
+    const outcome = { ...done, totals: (await compareRows(rows, bank)).counts }
+    await putOutcome(counting, String(part.n), outcome, runtime.now())
+    counts.set(String(part.n), outcome)
+  }
+  const counted = sumOf([...counts.values()].map(({ totals = {} }) => totals))
+  if (outcomes.size === 0) {
+    if (importChanges.some((name) => counted[name] !== totals[name])) return otherCounts()
     await putChange({ ...author, target: bank, bank }, { ...totals, digest })
   }
-  const timeIsUp = timeLimit(runtime, RUN_MS, author.at)
   for (const part of parts.filter(({ n }) => !outcomes.has(String(n)))) {
-    if (timeIsUp()) break
-    const text = await findRows(part)
-    if (text === undefined) return gone()
-    if (digestOf(`${bank}\n${text}`) !== part.digest) return changedRows()
-    const rows = parseJson(text) as Rows
-    const comparison = await compareRows(rows, bank)
-    const outcome = counts.get(String(part.n)) ?? { ...done, totals: comparison.counts }
-    await putOutcome(counting, String(part.n), outcome, runtime.now())
-    await importRows(rows, bank, comparison, runtime)
+    if (timeIsUp()) return progress()
+    const rows = await loadRows(part, bank)
+    if (rows instanceof Refusal) return rows
+    await importRows(rows, bank, await compareRows(rows, bank), runtime)
+    const outcome = counts.get(String(part.n)) ?? done
     await putOutcome(call, String(part.n), outcome, runtime.now())
     outcomes.set(String(part.n), outcome)
   }
-  if (outcomes.size < parts.length) return { bulk, processed: outcomes.size, total: parts.length }
   await mapConcurrent(parts, 8, removeRows)
-  const imported = [...(await listOutcomes(call)).values()].map(({ totals = {} }) => totals)
-  const { added, changed, removed } = sumOf(imported)
-  return { added, changed, removed, refused: Number(scope.totals.refused) }
+  const { added, changed, removed } = counted
+  return { added, changed, removed, refused: Number(totals.refused) }
+}
+
+const loadRows = async (part: BulkPart, bank: BankIdentifier): Promise<Rows | Refusal> => {
+  const text = await findRows(part)
+  if (text === undefined) return gone()
+  return digestOf(`${bank}\n${text}`) === part.digest ? (parseJson(text) as Rows) : changedRows()
 }

@@ -172,6 +172,18 @@ testInProcess('an import that is interrupted counts the rows that it wrote befor
   expect(await grant(id)).toEqual({ ...NONE, added: 3 })
 })
 
+test('a grant is refused when an account of the file has changed since the request', async () => {
+  const phone = '+233205000061'
+  const fileWith = (account: string) => [HEADER, `${phone},Akua,${account},true`]
+  await imported(fileWith('1041005061'))
+  const same = await request(fileWith('1041005061'))
+  expect(same.scope).toMatchObject({ changed: 0, unchanged: 1 })
+  await imported(fileWith('1041009999'))
+  const refused = await refusal('approval', 'grant', { id: same.id }, kofi)
+  expect(refused).toBe('accounts of the file have changed: start the import again')
+  expect(printed(await show(phone)).account_number).toBe('1041009999')
+})
+
 test('an import keeps the type of an account, and activates it', async () => {
   const phone = '+233205000020'
   const account = { phone, bank: 'ADB', name: 'Akua', 'account-number': '1041005020' }
