@@ -1,6 +1,8 @@
-// A reader such as `head` can close the pipe early.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  // A reader such as `head` can close the pipe early.
   if (code === 'EPIPE') process.exit(0)
+  // A sandbox whose terminal is closed still stores its data.
+  if (code !== 'EIO') fail(`The output cannot be written (${code})`)
 })
 
 /** @param code 1, or 2 for a wrong use of the command */

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+import { openSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -94,6 +96,13 @@ test.each([
   ['both targets', ['bank', 'list', '--stage', 'x', '--port', '1'], 'only one of them is'],
 ])('any wrong arguments print one line and exit with 2: %s', async (_case, args, line) => {
   expectOneLine(await operator(args), line, 2)
+})
+
+test('a full disk prints one line and exits with 1', () => {
+  const words = ['--import', './commands/terminal/fail.ts', '-e', 'process.stdout.write("x")']
+  const stdio = ['ignore', openSync('/dev/full', 'w'), 'pipe'] as const
+  const { status, stderr } = spawnSync(process.execPath, words, { stdio: [...stdio] })
+  expect([status, `${stderr}`]).toEqual([1, 'The output cannot be written (ENOSPC)\n'])
 })
 
 test('a port without a sandbox prints one line and exits with 1', async () => {
