@@ -1,5 +1,5 @@
 import { defined } from '../domain/complete.ts'
-import { advance, type Changes, type Debit } from '../domain/debits/debit.ts'
+import { advance, type Changes, type Debit, stateAt } from '../domain/debits/debit.ts'
 import { eraseChanges } from '../domain/debits/erasure.ts'
 import { blocksRefund, contradicted } from '../domain/debits/exception.ts'
 import { checkTransition, isOpen, type Status } from '../domain/debits/lifecycle.ts'
@@ -91,7 +91,14 @@ type Reversal = {
   refund?: 'none' | undefined
 }
 
-/** Returns a debit that an operator can reverse, or that is reversed. */
+/** Refuses to repeat a reversal with the other decision about the money. */
+const otherReversal = (debit: Debit, refund: Reversal['refund']): Refusal | undefined => {
+  const isSame = debit.status !== 'reversed' || stateAt(debit).refund === (refund ?? null)
+  const how = refund ? 'with a refund' : 'with --refund none'
+  return isSame ? undefined : new Refusal(1409, { details: `the debit is already reversed ${how}` })
+}
+
+/** Returns a debit that an operator can reverse, or that is reversed in this way. */
 export const findReversible = async ({
   reference,
   refund,
@@ -99,7 +106,8 @@ export const findReversible = async ({
   const [debit, exceptions] = await Promise.all([findDebit(reference), findExceptions(reference)])
   if (!debit) return noSuchDebit()
   if (checkTransition(debit.status, 'reversed') === 'refused') return notPossible(debit, 'reversed')
-  return !refund && exceptions.some(blocksRefund) ? contradicted() : debit
+  if (!refund && exceptions.some(blocksRefund)) return contradicted()
+  return otherReversal(debit, refund) ?? debit
 }
 
 /** Returns the write of a reversal's refund. A failover can leave a refund without its reversal. */
@@ -157,9 +165,10 @@ export const reverseDebit = async (
   const request = { reference, to: 'reversed', changes, record, alongside } as const
   const reversed = await transitionBy({ ...request, isAllowedFrom: () => true }, author, runtime)
   const isRepeated = debit && checkTransition(debit.status, 'reversed') === 'unchanged'
-  if (isRepeated && !(reversed instanceof Refusal))
-    await completeReversal(reversed, author, runtime)
-  return reversed
+  if (reversed instanceof Refusal) return reversed
+  const other = otherReversal(reversed, refund)
+  if (isRepeated && !other) await completeReversal(reversed, author, runtime)
+  return other ?? reversed
 }
 
 /** Returns a refund of which an operator can record that its bank will not make it. */

@@ -91,6 +91,21 @@ describe('request-reversal', () => {
     }
   })
 
+  test('a reversal is repeated with its own choice about the money only', async () => {
+    const choices = [{}, { refund: 'none' }] as Record<string, string>[]
+    const words = ['with a refund', 'with --refund none']
+    for (const [n, choice] of choices.entries()) {
+      const { reference } = await completed()
+      const reverse = { reference, reason: 'Goods returned' }
+      await call('debit', 'reverse', { ...reverse, ...choice })
+      await call('debit', 'reverse', { ...reverse, ...choice, reason: 'Repeated' })
+      const other = { ...reverse, ...choices[1 - n] }
+      expect(await refusal('debit', 'reverse', other)).toBe(
+        `the debit is already reversed ${words[n]}`,
+      )
+    }
+  })
+
   test('a request and a reversal at once end in an accepted request, or in a refused one', async () => {
     const { reference } = await completed()
     const [asked] = await Promise.all([
