@@ -2,12 +2,14 @@ import { isDifference, verifyDays } from '../../shared/audit/verify.ts'
 import { defined } from '../../shared/domain/complete.ts'
 import { invalid } from '../../shared/domain/refusal.ts'
 import { dayAfter } from '../../shared/domain/time.ts'
-import { operatorHandler, Verdict } from '../../shared/operator/handler.ts'
+import { noSuch, operatorHandler, Verdict } from '../../shared/operator/handler.ts'
 import { change } from '../../shared/operator/nouns/operators.ts'
 import { pageOf } from '../../shared/operator/pages.ts'
 import { real, timeLimit } from '../../shared/runtime.ts'
+import { findBank } from '../../shared/store/banks/banks.ts'
 import { changePages } from '../../shared/store/operator/changes.ts'
 import { findCustomerHash } from '../../shared/store/operator/customer-hash.ts'
+import { findProvider } from '../../shared/store/providers/providers.ts'
 import { changeView } from '../../shared/views/operator/change.ts'
 
 const DAYS_MAX = 400
@@ -23,6 +25,8 @@ export const manageChange = operatorHandler(change, {
     return new Verdict(verdicts, verdicts.some(isDifference))
   },
   list: async ({ provider, bank, phone, ...page }, _, runtime) => {
+    if (provider && !(await findProvider(provider))) return noSuch('provider')
+    if (bank && !(await findBank(bank))) return noSuch('bank')
     const customer = phone && (await findCustomerHash(phone))
     if (phone && !customer) return []
     const owner = defined({ provider, bank, customer })

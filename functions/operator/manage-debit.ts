@@ -18,6 +18,7 @@ import {
   transitionBy,
 } from '../../shared/operator/transitions.ts'
 import { real, timeLimit } from '../../shared/runtime.ts'
+import { findBank } from '../../shared/store/banks/banks.ts'
 import { findAttached } from '../../shared/store/debits/attached.ts'
 import { searchDebits } from '../../shared/store/debits/debit-search.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
@@ -47,8 +48,9 @@ export const manageDebit = operatorHandler(noun, {
       'partner-reference': partnerReference,
       ...rest
     } = others
-    const { provider } = rest
+    const { provider, bank } = rest
     if (provider && !(await findProvider(provider))) return noSuch('provider')
+    if (bank && !(await findBank(bank))) return noSuch('bank')
     const filter = {
       ...rest,
       bankReference,

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { parseJson } from '../../shared/domain/json.ts'
 import { invalid } from '../../shared/domain/refusal.ts'
+import { dayOf } from '../../shared/domain/time.ts'
 import { noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { reconciliation, StatementRequest } from '../../shared/operator/nouns/accounting.ts'
 import { readBankDebits, readByUuid } from '../../shared/reconciliation/bank-debits.ts'
@@ -22,6 +23,7 @@ export const manageReconciliation = operatorHandler(reconciliation, {
     if (id && !id.startsWith(`${date}#`)) return invalid({ run: ['is of another day'] })
     const expired = refusalOfDay('date', date, runtime.now())
     if (expired) return expired
+    if (date > dayOf(runtime.now())) return invalid({ date: ['has not begun'] })
     const timeIsUp = timeLimit(runtime, RUN_MS)
     const result = await reconcile(date, runtime, { id, timeIsUp })
     return 'id' in result ? { run: result.id } : reconciliationView(result)

@@ -138,7 +138,7 @@ const rows = {
     'by-status': ['*#undelivered'],
   }),
   'manage-debit': merge(operatesDebits, {
-    GetItem: ['PROVIDER#*'],
+    GetItem: ['PROVIDER#*', 'BANKS'],
     Query: ['BANKS'],
     'by-status': ['PROVIDERS'],
     'by-customer': ['*#+*'],
@@ -149,7 +149,7 @@ const rows = {
     'by-status': ['EXCEPTIONS#*'],
   }),
   'manage-change': merge(readsAuditedRecords, {
-    GetItem: ['HASH_KEY'],
+    GetItem: ['HASH_KEY', 'PROVIDER#*', 'BANKS'],
     BatchGetItem: ['CHANGES'],
     'by-status': ['CHANGES#*'],
     'by-customer': ['CHANGES#*'],

@@ -35,7 +35,7 @@ import type { Span, Write } from '../store/table.ts'
 import { transact } from '../store/transactions.ts'
 import type { Once } from './bulk.ts'
 import { type Author, noSuch } from './handler.ts'
-import { reverseDebit } from './transitions.ts'
+import { noSuchDebit, reverseDebit } from './transitions.ts'
 
 /** Refunds and resolves the exceptions of one debit (docs/api.md#exceptions). */
 
@@ -121,6 +121,7 @@ export const planRefund = async (
     findRefund(reference),
     findExceptions(reference),
   ])
+  if (!debit) return noSuchDebit()
   if (exceptions.some(blocksRefund)) return contradicted()
   const open = exceptions.filter(
     ({ kind, resolvedAt }) =>
@@ -136,7 +137,7 @@ export const planRefund = async (
   const mayBeLost = current?.status === 'failed' && (only ?? 'refund') === 'refund'
   const isLost = mayBeLost && (await isExceptionLost(current, exceptions))
   const next = shownRefund(
-    debit && (reasons.length > 0 || isLost || isOpened)
+    reasons.length > 0 || isLost || isOpened
       ? refundAfter(debit, current, reasons, { reason, at, isLost })
       : undefined,
   )

@@ -92,6 +92,9 @@ const rows = rowsOf(`
   webhook rotate-secret provider=demo grace-seconds=604801  604800
   debit show reference=x  --reference: 
   debit list provider=nobody status=reversed  no such provider
+  debit list bank=XXX  no such bank
+  change list provider=nobody  no such provider
+  change list bank=XXX  no such bank
   debit list uuid=x  --uuid: must be a uuid like
   debit repair provider=nobody date=2026-11-21  no such provider
   debit reverse reference=DCS-20200101-ZZZZZZ reason=x  no such debit
@@ -107,6 +110,7 @@ const rows = rowsOf(`
   exception list to=2200-01-01  --to: must be in the years 2000 to 2199
   exception refund kind=late_completion bank=XXX ${DAYS}  no such bank
   exception resolve kind=late_completion bank=XXX ${DAYS} note=Returned  no such bank
+  exception refund reference=DCS-20200101-ZZZZZZ  no such debit
   exception summary month=2200-01  --month: must be in the years 2000 to 2199
   day close date=0001-01-01  --date: must be in the years 2000 to 2199
   reconciliation run date=9899-12-31  --date: must be in the years 2000 to 2199
@@ -128,6 +132,7 @@ const rows = rowsOf(`
   settlement complete batch=STL-20200101-ZZZZZZ bank-reference=X reason=Y  5404
   reconciliation run  --date: is required
   reconciliation run date=2026-02-30  --date: 
+  reconciliation run date=2199-12-31  --date: has not begun
   reconciliation statement bank=ZZZ date=2026-11-21 statement={"cursor":null}  no such bank
   reconciliation statement bank=GCB date=2026-11-21 statement=statement.csv  --statement: is compared by
   reconciliation statement bank=GCB date=2026-11-21 statement={"uuids":["x"]}  --statement: is compared by
