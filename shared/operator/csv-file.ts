@@ -82,8 +82,16 @@ async function* shortRecords(texts: AsyncIterable<string>): AsyncGenerator<strin
   }
 }
 
-export const recordsIn = (file: FileParts): AsyncGenerator<CsvRecord> =>
-  recordsInTexts(textsOf(file), ',')
+export async function* recordsIn(file: FileParts): AsyncGenerator<CsvRecord> {
+  let isFirst = true
+  for await (const csv of recordsInTexts(textsOf(file), ',')) {
+    if (isFirst && csv.record.length === 1 && /[;\t]/.test(csv.record[0] ?? '')) {
+      refuse([{ line: csv.info.lines, reason: 'the separator must be a comma' }])
+    }
+    isFirst = false
+    yield csv
+  }
+}
 
 export async function* recordsInTexts(
   texts: AsyncIterable<string>,

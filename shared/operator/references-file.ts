@@ -23,7 +23,9 @@ export const readReferences = async (file: FileParts): Promise<Reference[]> => {
       column = Math.max(header, 0)
       if (header >= 0) continue
       if (!readReference(csv.record[0])) {
-        refuse([{ line: csv.info.lines, reason: `column ${COLUMN} is missing` }])
+        refuse([
+          { line: csv.info.lines, reason: `is neither the header ${COLUMN} nor a reference` },
+        ])
       }
     }
     const reference = readReference(csv.record[column])

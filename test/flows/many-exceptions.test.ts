@@ -260,7 +260,10 @@ describe('a refund of many debits', () => {
       error: '--file: line 3: reference is malformed\nline 4: reference is malformed',
     })
     expect(await operateWith('refund', 'uuid\nx')).toEqual({
-      error: '--file: line 1: column reference is missing',
+      error: '--file: line 1: is neither the header reference nor a reference',
+    })
+    expect(await operateWith('refund', 'reference;amount\nx;1')).toEqual({
+      error: '--file: line 1: the separator must be a comma',
     })
   })
 })
