@@ -83,7 +83,8 @@ if (noun === '') misuse(`usage: ${COMMAND} NOUN VERB [--option value ...]; --hel
 if (HELP.test(noun)) print(helpOfAll(shortForms))
 const nounRow = await lookUp(nouns, noun, 'noun')
 if (HELP.test(verb)) print(helpOfNoun(noun, nounRow))
-if (verb === '') misuse(`${noun}: a verb is required: ${Object.keys(nounRow.verbs).join(', ')}`)
+if (verb === '' || verb.startsWith('-'))
+  misuse(`${noun}: a verb is required: ${Object.keys(nounRow.verbs).join(', ')}`)
 const verbRow = await lookUp(nounRow.verbs, verb, `verb of ${noun}`)
 if (optionWords.some((word) => HELP.test(word))) {
   const { statement } = nounRow.verbs

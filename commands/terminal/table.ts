@@ -3,6 +3,10 @@ import { printable } from '../../shared/domain/text.ts'
 /** Formats results for a terminal; programs read JSON. */
 
 const CELL_MAX = 40
+/** Uncut: an operator copies it. */
+const COMMAND = 'command'
+/** Columns that give way to the others. */
+const LAST = new Set(['uuid', 'currency'])
 const GAP = 2
 
 type ResultRow = Record<string, unknown>
@@ -21,16 +25,23 @@ const isShort = (value: unknown): boolean => typeof value !== 'object' || value 
 
 const membersOf = (rows: readonly ResultRow[]) => new Set(rows.flatMap(Object.keys))
 
+const cellOf = (row: ResultRow, name: string): string => {
+  const text = textOf(row[name])
+  return text.length > CELL_MAX && name !== COMMAND ? `${text.slice(0, CELL_MAX - 1)}…` : text
+}
+
 /** Returns the columns that fit into the width, in the order of the members. */
 const columnsOf = (rows: readonly ResultRow[], width: number): [name: string, width: number][] => {
   const all = membersOf(rows)
   // A reference names a debit well enough.
   if (all.has('reference') && all.has('uuid')) for (const name of ['id', 'uuid']) all.delete(name)
-  const names = [...all].filter((name) => rows.every((row) => isShort(row[name])))
+  const names = [...all]
+    .filter((name) => rows.every((row) => isShort(row[name])))
+    .toSorted((one, other) => Number(LAST.has(one)) - Number(LAST.has(other)))
   const columns: [string, number][] = []
   let used = 0
   for (const name of names) {
-    const lengths = rows.map((row) => Math.min(textOf(row[name]).length, CELL_MAX))
+    const lengths = rows.map((row) => cellOf(row, name).length)
     const own = Math.max(name.length, ...lengths)
     // A narrow column can follow one that does not fit.
     if (columns.length > 0 && used + own > width) continue
@@ -40,27 +51,24 @@ const columnsOf = (rows: readonly ResultRow[], width: number): [name: string, wi
   return columns
 }
 
-const cut = (text: string): string =>
-  text.length > CELL_MAX ? `${text.slice(0, CELL_MAX - 1)}…` : text
-
 const gridOf = (rows: readonly ResultRow[], width: number): string => {
   const columns = columnsOf(rows, width)
-  const line = (cellOf: (name: string) => string) =>
+  const line = (textIn: (name: string) => string) =>
     columns
-      .map(([name, own]) => cellOf(name).padEnd(own + GAP))
+      .map(([name, own]) => textIn(name).padEnd(own + GAP))
       .join('')
       .trimEnd()
   const shown = columns.map(([name]) => name)
   const hidden = [...membersOf(rows)].filter((name) => !shown.includes(name))
   return [
     line((name) => name),
-    ...rows.map((row) => line((name) => cut(textOf(row[name])))),
+    ...rows.map((row) => line((name) => cellOf(row, name))),
     ...(hidden.length > 0 ? [`not shown: ${hidden.join(', ')} (--output json)`] : []),
   ].join('\n')
 }
 
 /**
- * Returns a table of a list, and a line for each member of another object.
+ * Returns a table of a list, and a line for each member of another object; a long member has lines of its own.
  * @param hasNext whether another page follows, also after an empty one
  */
 export const tableOf = (result: unknown, width: number, hasNext = false): string => {
@@ -71,10 +79,14 @@ export const tableOf = (result: unknown, width: number, hasNext = false): string
   if (!isRow(result)) return textOf(result)
   const longest = Math.max(...Object.keys(result).map(({ length }) => length))
   return Object.entries(result)
-    .map(([name, value]) =>
-      Array.isArray(value) && value.length > 0 && value.every(isRow)
-        ? `${name}\n${gridOf(value, width - GAP).replaceAll(/^/gm, ' '.repeat(GAP))}`
-        : `${name.padEnd(longest)}  ${textOf(value)}`,
-    )
+    .map(([name, value]) => {
+      const line = `${name.padEnd(longest)}  ${textOf(value)}`
+      const isBlock = Array.isArray(value)
+        ? value.length > 0 && value.every(isRow)
+        : isRow(value) && line.length > width
+      return isBlock
+        ? `${name}\n${tableOf(value, width - GAP).replaceAll(/^/gm, ' '.repeat(GAP))}`
+        : line
+    })
     .join('\n')
 }

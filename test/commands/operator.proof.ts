@@ -74,6 +74,7 @@ test.each([
   ['nothing', [], 'usage: debit NOUN VERB'],
   ['an unknown noun', ['toString', 'show'], 'unknown noun toString; known: provider,'],
   ['no verb', ['provider'], 'provider: a verb is required: create,'],
+  ['an option for a verb', ['provider', '--port', '1'], 'provider: a verb is required: create,'],
   ['an unknown verb', ['provider', 'destroy'], 'unknown verb of provider destroy; known:'],
   ['an unknown option', ['provider', 'list', '--colour=red'], 'unknown option --colour; known: --'],
   ['a typo of an option', ['bank', 'list', '--prot', '3000'], 'did you mean --port?'],

@@ -43,6 +43,17 @@ test('a table and a check print no control characters of a bank or a receiver', 
   )
 })
 
+test('a list shows its uuid last and a command in full, and a long member has lines of its own', () => {
+  const command = 'operator exception show --reference DCS-20261121-ABC123'
+  expect(tableOf([{ uuid: 'u1', command, net: '5.00' }], 65)).toBe(
+    `${'command'.padEnd(command.length)}  net\n${command}  5.00\nnot shown: uuid (--output json)`,
+  )
+  const approval = { id: '20261122T044107123Z-3f2a9c1e', options: { reason: 'x' } }
+  expect(tableOf({ approval }, 60)).toBe(
+    `approval\n  id       ${approval.id}\n  options  {"reason":"x"}`,
+  )
+})
+
 test('an object becomes a line per member, and lists in it become tables', () => {
   const debit = {
     reference: 'DCS-1',
