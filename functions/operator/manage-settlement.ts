@@ -2,7 +2,12 @@ import { defined } from '../../shared/domain/complete.ts'
 import { CURRENCY, formatAmount } from '../../shared/domain/money.ts'
 import { callObject } from '../../shared/domain/operator/approval.ts'
 import { Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
-import { type Batch, isEarlyPayout, payingBank } from '../../shared/domain/settlement/batch.ts'
+import {
+  type Batch,
+  isEarlyPayout,
+  payingBank,
+  payoutOf,
+} from '../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { type Author, noSuch, operatorHandler } from '../../shared/operator/handler.ts'
 import { settlement } from '../../shared/operator/nouns/accounting.ts'
@@ -127,7 +132,11 @@ export const manageSettlement = operatorHandler(settlement, {
       )
     },
     check: async ({ batch, ...paid }, { at }) =>
-      unlessRefused(await findRecordable(batch, paid, at), ({ begun }) => objectOf(begun.batch)),
+      unlessRefused(await findRecordable(batch, paid, at), ({ batch: stored, begun }) => ({
+        ...objectOf(begun.batch),
+        // A payout that has begun since the request is another one than what the operator has paid.
+        ...(payoutOf(stored) === 'resumes' ? { uuid: stored.uuid } : {}),
+      })),
   },
   fail: {
     run: async ({ batch, reason }, author, runtime) => {

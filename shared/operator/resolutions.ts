@@ -216,8 +216,6 @@ const resolveGroups = async (
   return true
 }
 
-const isOpen = ({ resolvedAt }: ReportException): boolean => resolvedAt === undefined
-
 /** Lists the exceptions of a debit, of one kind or all. */
 export const listMatching = async (
   reference: Reference,
@@ -230,6 +228,9 @@ const needsOwnNote = (one: ReportException) => isRequest(one) || rowOf(one.kind)
 
 const kindIsMissing = (kinds: ReadonlySet<string>) =>
   invalid({ kind: [`is required: the debit has ${[...kinds].sort().join(' and ')}`] })
+
+const isOpen = ({ resolvedAt, at }: ReportException, span: Span | undefined): boolean =>
+  resolvedAt === undefined && (!span || (at >= span.from && at < span.before))
 
 /** `span`: only the exceptions of this time. */
 type Resolving = { reference: Reference; kind?: string | undefined; note: string; span?: Span }
@@ -244,9 +245,7 @@ export const resolveExceptions = (
   const attempt = async () => {
     const exceptions = await listMatching(reference, kind)
     const refund = await findRefund(reference)
-    const open = exceptions.filter(
-      (one) => isOpen(one) && (!span || (one.at >= span.from && one.at < span.before)),
-    )
+    const open = exceptions.filter((one) => isOpen(one, span))
     const [first] = open
     // Also the resolved kinds: a repeat of a note would close what is still open.
     const kinds = new Set(exceptions.map((one) => one.kind))
