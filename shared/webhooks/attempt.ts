@@ -13,6 +13,7 @@ import {
   abandon,
   appendAttempt,
   type Delivery,
+  isOwed,
   isSettled,
   isSubscribed,
   newDelivery,
@@ -70,15 +71,14 @@ export const attemptDelivery = async (
 ): Promise<EndedAttempt | undefined> => {
   const { event, previous, number, webhook, health } = request
   const { provider } = event
-  const record = previous ?? (webhook && newDelivery(event, webhook))
+  // A stream that is read again has events from before the subscription.
+  const isWanted = webhook && isOwed(webhook, event)
+  const record = previous ?? (isWanted ? newDelivery(event, webhook) : undefined)
   // The message is repeated, or another worker made the attempt.
   if (!record || isSettled(record) || number !== record.attemptCount + 1) return undefined
   const reason = skipReason(request)
   if (!webhook || reason) {
-    // Without a subscription and an attempt, no record is needed.
-    if (previous || reason === 4001) {
-      await abandonDelivery(previous, record, reason ?? 4404, runtime)
-    }
+    await abandonDelivery(previous, record, reason ?? 4404, runtime)
     return undefined
   }
   // SQS retries until an operator has replaced the secret.

@@ -160,6 +160,17 @@ test('the message of an invocation that failed before its write is attempted and
   expect(arrived).toHaveLength(4)
 })
 
+test('an event from before the subscription is not attempted, and stays without a record', async () => {
+  const later = new Date(NOON.getTime() + 1)
+  const debits = await Promise.all([
+    storeWithWebhook('began', [], { since: later }),
+    storeWithWebhook('added', [], { subscribedAt: { 'transaction.created': later.toISOString() } }),
+  ])
+  expect(await invoke(debits.map(charged))).toEqual(DONE)
+  expect(arrived.map(({ event }) => event)).toEqual(['transaction.pending'])
+  expect(await Promise.all(debits.map(recordsOf))).toEqual([[], ['1 delivered 1']])
+})
+
 test('a malformed message fails alone', async () => {
   const debit = await storeWithWebhook('alone')
   const response = await invoke([{ reference: 'x' }, charged(debit)])
