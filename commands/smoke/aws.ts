@@ -61,10 +61,14 @@ const listMappings = async (stage: string): Promise<EventSourceMappingConfigurat
   return mappings
 }
 
-/** @throws Mismatch if all event sources are disabled */
+const isOfQueue = ({ EventSourceArn = '' }: EventSourceMappingConfiguration): boolean =>
+  EventSourceArn.includes(':sqs:')
+
+/** @throws Mismatch if no queue is read; a Region that waits reads the stream */
 const expectUnpaused = (mappings: readonly EventSourceMappingConfiguration[]): void => {
-  if (mappings.length > 0 && mappings.every(({ State }) => State !== 'Enabled'))
-    throw new Mismatch('Enabled', `${mappings[0]?.State} everywhere: the stage is paused`)
+  const ofQueues = mappings.filter(isOfQueue)
+  if (ofQueues.length > 0 && ofQueues.every(({ State }) => State !== 'Enabled'))
+    throw new Mismatch('Enabled', `${ofQueues[0]?.State} everywhere: the stage is paused`)
 }
 
 /** Stops a release, which would resume a stage that is paused for a restore, on its old table. */
@@ -85,8 +89,9 @@ export const checkEventSources = (check: RunCheck, stage: string) =>
 /** Returns the ARNs of the dead-letter queues, of messages and of stream records. */
 const listFailureQueues = async (stage: string): Promise<string[]> => {
   const arns = await Promise.all(
-    (await listMappings(stage)).map(async ({ EventSourceArn = '', DestinationConfig }) => {
-      if (!EventSourceArn.includes(':sqs:')) return DestinationConfig?.OnFailure?.Destination
+    (await listMappings(stage)).map(async (mapping) => {
+      const { EventSourceArn = '', DestinationConfig } = mapping
+      if (!isOfQueue(mapping)) return DestinationConfig?.OnFailure?.Destination
       const { RedrivePolicy = '' } = await attributesOf(EventSourceArn)
       const policy = parseJson(RedrivePolicy) as { deadLetterTargetArn?: string } | undefined
       return policy?.deadLetterTargetArn

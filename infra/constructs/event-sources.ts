@@ -34,9 +34,12 @@ export const streamSource = (
     // The stream keeps a record for 24 hours.
     maxRecordAge: Duration.hours(23),
     onFailure: new SqsDlq(lost),
-    enabled: !stage.paused,
-    filters: stream.map(patternOf),
+    // Read while the Region waits: a failover would relay a day of the other Region's work first.
+    enabled: !stage.paused || stage.waits === true,
+    filters: (stage.waits ? [NOTHING] : stream).map(patternOf),
   })
+
+const NOTHING: ChangeFilter = { next: { entity: ['none'] } }
 
 const patternOf = ({ next, previous }: ChangeFilter) =>
   awsLambda.FilterCriteria.filter({

@@ -65,6 +65,8 @@ type CommonSettings = StageWorkers & {
   bankClientCertificate?: SecretReference
   /** Disables event sources and schedules, and answers every request with 503/1503. */
   paused?: boolean
+  /** Paused because the other Region works: set by `passive.isActive` and `-c passive=true` only. */
+  waits?: true
   /**
    * Whether functions switch to new versions at once, without a canary. CodeDeploy refuses a rollout
    * while one of its alarms rings, and a paused stage must not use two tables at the same time.
@@ -234,6 +236,7 @@ export const stageIn = (stage: Stage, context: StageContext): Stage => {
   const hasCanary = isTrue('canary', context.canary ?? true)
   return {
     ...(isPassive ? inPassiveRegion(stage, waits) : stage),
+    ...(waits && { waits }),
     ...(paused && { paused }),
     ...((paused || !hasCanary) && { switchesAtOnce: true }),
   }

@@ -8,7 +8,12 @@ import {
   stageIn,
 } from '../../infra/definitions/stages.ts'
 import { defineData } from '../../infra/stacks/stage-stacks.ts'
-import { propertiesOf, templatesOf, unvalidatedApp } from '../support/templates.ts'
+import {
+  propertiesOf,
+  type TemplateNode,
+  templatesOf,
+  unvalidatedApp,
+} from '../support/templates.ts'
 
 const passive = replicatedStage.passive as PassiveRegion
 const region = passive.region
@@ -102,23 +107,41 @@ test('the functions of the passive Region use the replicas, also after a restore
   expect(JSON.stringify(waiting.all.toJSON())).toContain(stream)
 })
 
-/** Returns whether event sources, schedules and the gateway of a Region work, and who is notified. */
-const activityOf = ({ all }: typeof active) => ({
-  sources: new Set(
-    propertiesOf(all, 'AWS::Lambda::EventSourceMapping').map(({ Enabled }) => Enabled),
-  ),
-  schedules: new Set(propertiesOf(all, 'AWS::Scheduler::Schedule').map(({ State }) => State)),
-  gateway: propertiesOf(all, 'AWS::ApiGateway::RestApi')[0]?.Policy.Statement[0].Effect,
-  subscriptions: propertiesOf(all, 'AWS::SNS::Subscription').length,
-})
+const isOfStream = ({ StartingPosition }: TemplateNode) => StartingPosition !== undefined
 
-test('the passive Region waits and notifies nobody until a failover, after which the other one waits', () => {
-  const waits = { sources: new Set([false]), schedules: new Set(['DISABLED']), gateway: 'Deny' }
-  expect(activityOf(waiting)).toEqual({ ...waits, subscriptions: 0 })
-  expect(activityOf(left)).toMatchObject(waits)
-  const works = { sources: new Set([true]), schedules: new Set(['ENABLED']), gateway: 'Allow' }
-  expect(activityOf(failedOver)).toEqual({ ...works, subscriptions: 2 })
-  expect(activityOf(active)).toEqual({ ...works, subscriptions: 2 })
+/** No item has this entity. */
+const NOTHING = '{"dynamodb":{"NewImage":{"entity":{"S":["none"]}}}}'
+
+const useOfStream = ({ Enabled, FilterCriteria }: TemplateNode) => {
+  if (!Enabled) return 'not read'
+  const patterns = FilterCriteria.Filters.map(({ Pattern }: TemplateNode) => Pattern)
+  return patterns.includes(NOTHING) ? 'read' : 'relayed'
+}
+
+/** Returns whether queues, stream, schedules and the gateway of a Region work. */
+const activityOf = ({ all }: typeof active) => {
+  const mappings = propertiesOf(all, 'AWS::Lambda::EventSourceMapping')
+  return {
+    queues: new Set(mappings.filter((one) => !isOfStream(one)).map(({ Enabled }) => Enabled)),
+    stream: mappings.filter(isOfStream).map(useOfStream),
+    schedules: new Set(propertiesOf(all, 'AWS::Scheduler::Schedule').map(({ State }) => State)),
+    gateway: propertiesOf(all, 'AWS::ApiGateway::RestApi')[0]?.Policy.Statement[0].Effect,
+  }
+}
+
+test('the passive Region waits until a failover, after which the other one waits; both read the stream meanwhile', () => {
+  const waits = {
+    ...{ queues: new Set([false]), schedules: new Set(['DISABLED']), gateway: 'Deny' },
+    stream: ['read'],
+  }
+  expect(activityOf(waiting)).toEqual(waits)
+  expect(activityOf(left)).toEqual(waits)
+  const works = {
+    ...{ queues: new Set([true]), schedules: new Set(['ENABLED']), gateway: 'Allow' },
+    stream: ['relayed'],
+  }
+  expect(activityOf(failedOver)).toEqual(works)
+  expect(activityOf(active)).toEqual(works)
 })
 
 test('the first deployment of a passive Region, without replicas, is its data stack', () => {

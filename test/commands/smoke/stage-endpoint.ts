@@ -12,7 +12,7 @@ const ACCOUNT = 'eu-west-1:000000000000'
 
 /** Properties of the stage that a test changes. */
 export type StageState = {
-  eventSources: 'Enabled' | 'Disabled' | 'none'
+  eventSources: 'Enabled' | 'Disabled' | 'waiting' | 'none'
   deadLetters: number
   /** Unconfirmed subscriptions of the two topics' addresses. */
   pending: number
@@ -39,13 +39,13 @@ const mappingsIn = ({ eventSources }: StageState) => [
   {
     FunctionArn: `arn:aws:lambda:${ACCOUNT}:function:${PREFIX}sweep`,
     EventSourceArn: queueArn('sweeps'),
-    State: eventSources,
+    State: eventSources === 'waiting' ? 'Disabled' : eventSources,
   },
   {
     FunctionArn: `arn:aws:lambda:${ACCOUNT}:function:${PREFIX}relay`,
     EventSourceArn: `arn:aws:dynamodb:${ACCOUNT}:table/debits/stream/1`,
     DestinationConfig: { OnFailure: { Destination: queueArn('relay-lost-records') } },
-    State: eventSources,
+    State: eventSources === 'waiting' ? 'Enabled' : eventSources,
   },
 ]
 

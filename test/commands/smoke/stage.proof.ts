@@ -105,12 +105,13 @@ test('the smoke test of a stage with approvals passes for the role that deploys 
 }, 240_000)
 
 test.each([
-  ['event-sources', []],
-  ['unpaused', ['--unpaused']],
-])(
-  'the smoke test creates nothing in a paused stage, and says so as %s',
-  async (name, options) => {
-    expect(await smoke({ eventSources: 'Disabled' }, sandbox, ...options)).toEqual({
+  ['event-sources', 'Disabled', []],
+  ['unpaused', 'Disabled', ['--unpaused']],
+  ['unpaused', 'waiting', ['--unpaused']],
+] as const)(
+  'the smoke test creates nothing in a paused stage, and says so as %s while the sources are %s',
+  async (name, eventSources, options) => {
+    expect(await smoke({ eventSources }, sandbox, ...options)).toEqual({
       code: 1,
       passed: [],
       others: [
