@@ -186,23 +186,13 @@ const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
 
 type StageContext = { paused?: unknown; canary?: unknown; passive?: unknown }
 
-const inPassiveRegion = (stage: Stage, waits: boolean): Stage => {
-  const {
-    passive,
-    domain,
-    bankClientCertificate,
-    network,
-    lake,
-    alarmsTo,
-    restoredTable,
-    ...others
-  } = stage
+const inPassiveRegion = (stage: Stage): Stage => {
+  const { passive, domain, bankClientCertificate, network, lake, restoredTable, ...others } = stage
   if (!passive) throw new InvalidStage(`Stage ${stage.name} has no passive Region`)
   const { region, settings, replica } = passive
   return {
     ...others,
     ...{ region, ...settings, replicaOf: { region: stage.region ?? '', ...replica } },
-    ...(!waits && alarmsTo && { alarmsTo }),
   } as Stage
 }
 
@@ -235,7 +225,7 @@ export const stageIn = (stage: Stage, context: StageContext): Stage => {
     throw new InvalidStage(`Stage ${stage.name}: only the Region that passive.isActive names works`)
   const hasCanary = isTrue('canary', context.canary ?? true)
   return {
-    ...(isPassive ? inPassiveRegion(stage, waits) : stage),
+    ...(isPassive ? inPassiveRegion(stage) : stage),
     ...(waits && { waits }),
     ...(paused && { paused }),
     ...((paused || !hasCanary) && { switchesAtOnce: true }),

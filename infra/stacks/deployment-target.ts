@@ -26,8 +26,7 @@ export const checkDeploymentTarget = async (
       `Stage ${stage.name} belongs to account ${expected}; the credentials are of ${actual}`,
     )
   }
-  const isWaiting = stage.replicaOf && stage.paused
-  if (stage.keepsData && !stage.alarmsTo && !isWaiting) {
+  if (stage.keepsData && !stage.alarmsTo) {
     throw new InvalidStage(
       `Stage ${stage.name} keeps data and has no alarmsTo: set the addresses of its pages and tickets in infra/definitions/stages.ts`,
     )

@@ -44,6 +44,8 @@ export class JobsStack extends Stack {
       this.logs.set(name, lambda.logGroup.logGroupName)
       this.#addSources(name, defineLiveAlias(lambda), stage, data)
     }
+    // Also without a dashboard: when the Region begins to wait, monitoring still imports it.
+    this.exportValue(this.logs.get('relay'))
   }
 
   #addSources(name: JobName, alias: Alias, stage: Stage, data: DataStack): void {

@@ -20,10 +20,12 @@ type MonitoringProps = StackProps & { stage: Stage; data: DataStack; jobs: JobsS
 export class MonitoringStack extends Stack {
   constructor(scope: Construct, id: string, { stage, data, jobs, ...props }: MonitoringProps) {
     super(scope, id, props)
-    const metrics = metricsOf(stage, data.table.tableName)
-    const rows = alarmRows(stage)
     const topics = defineAlarmTopics(this, stage)
     if (stage.recordsInvocations) defineKeyRule(this, stage, data.key, topics.pages)
+    // An alarm notifies when its state changes: one on missing work would have rung since the set-up.
+    if (stage.waits) return
+    const metrics = metricsOf(stage, data.table.tableName)
+    const rows = alarmRows(stage)
     if (backupOf(stage)?.copyTo) defineCopyRule(this, stage, topics.tickets)
     const alarms = defineAlarms(this, stage, rows, { metrics, topics })
     for (const [query, lines] of Object.entries(savedQueries)) {

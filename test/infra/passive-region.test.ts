@@ -144,6 +144,30 @@ test('the passive Region waits until a failover, after which the other one waits
   expect(activityOf(active)).toEqual(works)
 })
 
+test('a Region has its subscriptions while it waits, and alarms on missing work only from the failover on', () => {
+  const notifiedBy = ({ all, findings }: typeof active) => ({
+    findings: findings(),
+    subscriptions: propertiesOf(all, 'AWS::SNS::Subscription').length,
+    hasAlarms: propertiesOf(all, 'AWS::CloudWatch::Alarm').some(
+      ({ TreatMissingData }) => TreatMissingData === 'breaching',
+    ),
+  })
+  for (const [region, hasAlarms] of [
+    [waiting, false],
+    [left, false],
+    [failedOver, true],
+    [active, true],
+  ] as const)
+    expect(notifiedBy(region)).toEqual({ findings: [], subscriptions: 2, hasAlarms })
+})
+
+test('a Region that begins to wait keeps each export, which stacks import until their update', () => {
+  const exportsOf = ({ templates }: typeof active) =>
+    templates.map((template) => Object.keys(template.findOutputs('*')))
+  expect(exportsOf(left)).toEqual(exportsOf(active))
+  expect(exportsOf(waiting)).toEqual(exportsOf(failedOver))
+})
+
 test('the first deployment of a passive Region, without replicas, is its data stack', () => {
   const app = unvalidatedApp()
   const stage = stageIn({ ...completeStage, passive: { region } }, { passive: 'true' })
