@@ -4,6 +4,7 @@ import { measure } from '../metrics.ts'
 import type { Runtime } from '../runtime.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { findClosing } from '../store/settlement/ledger-days.ts'
+import { findRun, markSealed } from '../store/settlement/reconciliations.ts'
 import { type FileDigest, nameFirstDay, putLines, putObject } from './bucket.ts'
 import { canonical, differencesBetween, linesOf } from './lines.ts'
 import {
@@ -71,9 +72,11 @@ const sealDay = async (
     sealed_at: now(),
     balances: closing?.day === day ? closing.balances : null,
   }
-  await putObject(day, `${canonical(content)}\n`)
+  const isNew = await putObject(day, `${canonical(content)}\n`)
   const stored = await findSealed(day)
   if (!stored) throw new Error(`The audit object of ${day} is gone`)
+  // Objects are locked, so a digest from before this one is of the other Region's bucket, which had the night.
+  if (isNew && (await findRun(day))?.sealed) await markSealed(day, stored.sha256)
   return stored
 }
 

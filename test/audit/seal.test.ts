@@ -168,6 +168,18 @@ test('the next night seals the nights that were missed', async () => {
   expect(Object.values(await verified(TODAY, last))).toEqual(Array(6).fill('ok'))
 })
 
+test('the days of a failover verify in its bucket, and after the return in the other one', async () => {
+  const own = new Map(objects)
+  await seal(THIRD)
+  expect(await verified(DAY_AFTER, THIRD)).toEqual({ [DAY_AFTER]: 'ok', [THIRD]: 'ok' })
+  objects.clear()
+  for (const [key, object] of own) objects.set(key, object)
+  const last = dayAfter(THIRD)
+  await seal(last)
+  expect(contentOf(THIRD).reconciliation).toBe(null)
+  expect(await verified(THIRD, last)).toEqual({ [THIRD]: 'ok', [last]: 'ok' })
+})
+
 test('the chain continues after a restore with its generation, and lost records are no difference', async () => {
   await table.send(
     new DeleteCommand({ TableName: tableName(), Key: changeKey(TODAY, '10:00:00', 'c-2') }),
