@@ -65,23 +65,25 @@ const expectToWork = async (address: string, secret: string): Promise<void> => {
   await eventually(() => expect(bank.submitted).toContain(response.uuid))
 }
 
+const NEW_KEY = {
+  id: 'f3b0c442-98fc-4c14-9afb-f4c8996fb924',
+  text: 'a new key',
+  stages: ['AWSCURRENT'],
+}
+
 /** Copies the items of a sandbox into another, which has its own key, as a restored table has. */
-const restoredFrom = (data: string): string => {
+const restoredFrom = (data: string, secret = [NEW_KEY]): string => {
   const copy = newFolder()
   const items = readFileSync(join(data, 'journal.jsonl'), 'utf8').split('\n')
-  const key = {
-    id: 'f3b0c442-98fc-4c14-9afb-f4c8996fb924',
-    text: 'a new key',
-    stages: ['AWSCURRENT'],
-  }
   const isKey = (line: string) => line.startsWith('{"secret":')
-  const lines = [JSON.stringify({ secret: [key] }), ...items.filter((line) => !isKey(line))]
+  const lines = [JSON.stringify({ secret }), ...items.filter((line) => !isKey(line))]
   writeFileSync(join(copy, 'journal.jsonl'), lines.join('\n'))
   return copy
 }
 
 const ROTATION = shellOf('operations.md#rotate-the-sealing-key')
 const COPY = shellOf('restore.md#another-region-or-account')
+const RETURN = shellOf('restore.md#passive-region').filter((one) => /secretsmanager/.test(one))
 
 test('the runbook of the rotation moves every secret, and a restart keeps the new version', async () => {
   const data = newFolder()
@@ -109,6 +111,32 @@ test('the commands of the recovery copy the key to another Region, where every s
   await runInShell({ address: restored, replica }, COPY)
   expect(countsIn(await runInShell({ address: restored }, reseal))).toEqual([[5, 0]])
   await expectToWork(restored, secret)
+}, 120_000)
+
+test('the commands of the return from a failover copy a key that was rotated there, and keep the own version', async () => {
+  const data = newFolder()
+  const passive = startIn(data)
+  const address = await addressOf(passive)
+  const secret = await createAcme(address)
+  const read = 'aws secretsmanager get-secret-value --secret-id sealing-key'
+  const { VersionId: id, SecretString: text } = JSON.parse(await runInShell({ address }, [read]))
+  expect(countsIn(await runInShell({ address }, ROTATION))).toEqual([[5, 0]])
+  await stop(passive)
+  const own = restoredFrom(data, [{ ...NEW_KEY, id, text }])
+  const reseal = ['operator secret reseal']
+  const without = startIn(own)
+  const before = { address: await addressOf(without) }
+  expect(countsIn(await runInShell(before, reseal))).toEqual([[0, 5]])
+  await stop(without)
+  const returned = await addressOf(startIn(own))
+  const replica = await addressOf(startIn(data))
+  await runInShell({ address: returned, replica }, [...RETURN, ...COPY])
+  expect(countsIn(await runInShell({ address: returned }, reseal))).toEqual([[5, 0]])
+  await expectToWork(returned, secret)
+  // Backups need the version of the time before the failover, also after the next rotation.
+  expect(countsIn(await runInShell({ address: returned }, ROTATION))).toEqual([[5, 0]])
+  const kept = await runInShell({ address: returned }, [`${read} --version-id ${id}`])
+  expect(JSON.parse(kept)).toMatchObject({ SecretString: text })
 }, 120_000)
 
 test('the runbook of unreadable secrets replaces each of them', async () => {
