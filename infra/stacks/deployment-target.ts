@@ -1,7 +1,9 @@
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { endpointRows } from '../definitions/functions.ts'
 import { concurrencyOf, jobRow, jobsOf } from '../definitions/jobs.ts'
 import { InvalidStage, reservedFor, type Stage } from '../definitions/stages.ts'
+import { tableDefinition } from '../definitions/table.ts'
 
 /** Concurrent executions that AWS keeps unreserved in every account. */
 const UNRESERVED = 100
@@ -10,8 +12,9 @@ const UNRESERVED = 100
 const SHARDS = 40
 
 /**
- * Checks the account and Region of the credentials, which the CDK sets, against those of the stage, and
- * the account's quota of concurrency. Without credentials, as in CI, it checks nothing.
+ * Checks the account and Region of the credentials, which the CDK sets, against those of the stage, the
+ * indexes of a table that no stack defines, and the account's quota of concurrency. Without credentials, as
+ * in CI, it checks nothing.
  * @throws InvalidStage before CloudFormation creates a resource
  */
 export const checkDeploymentTarget = async (
@@ -31,6 +34,8 @@ export const checkDeploymentTarget = async (
       `Stage ${stage.name} keeps data and has no alarmsTo: set the addresses of its pages and tickets in infra/definitions/stages.ts`,
     )
   }
+  const table = stage.replicaOf ? stage.replicaOf.table : stage.restoredTable
+  if (table) await checkIndexes(stage.name, table.name, region)
   const reserved = endpointRows.reduce((sum, { name }) => sum + (reservedFor(name, stage) ?? 0), 0)
   // A stage without reservations, such as a sandbox, only gets slower.
   if (reserved > 0)
@@ -44,6 +49,28 @@ const jobWorkers = (stage: Stage): number => {
     return 'queues' in from ? from.queues.length * concurrencyOf(name, stage) : SHARDS
   })
   return counts.reduce((sum, count) => sum + count, 0)
+}
+
+const textOf = (name?: string, keys: unknown[] = [], projected: readonly string[] = []): string =>
+  JSON.stringify([name, keys, projected.toSorted()])
+
+/** The data stack would add a new index to its own table, which the stage does not use. */
+const checkIndexes = async (stage: string, TableName: string, region: string): Promise<void> => {
+  const { Table } = await new DynamoDBClient({ region }).send(
+    new DescribeTableCommand({ TableName }),
+  )
+  const found = Table?.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }) => {
+    const keys = KeySchema?.map(({ AttributeName }) => AttributeName)
+    return textOf(IndexName, keys, Projection?.NonKeyAttributes)
+  })
+  const missing = tableDefinition.indexes.find(
+    ({ name, partitionKey, sortKey, projected }) =>
+      !found?.includes(textOf(name, [partitionKey, sortKey], projected)),
+  )
+  if (missing)
+    throw new InvalidStage(
+      `Stage ${stage} uses the table ${TableName}, which no stack changes and which lacks the index ${missing.name} of infra/definitions/table.ts: add it by aws dynamodb update-table`,
+    )
 }
 
 const checkConcurrency = async (

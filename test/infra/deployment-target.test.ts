@@ -1,13 +1,19 @@
 import { readFileSync } from 'node:fs'
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, expect, test } from 'vitest'
 import { stageNamed } from '../../infra/definitions/stages.ts'
+import { tableDefinition } from '../../infra/definitions/table.ts'
 import { checkDeploymentTarget } from '../../infra/stacks/deployment-target.ts'
 import { propertiesOf, type TemplateNode, templatesOf } from '../support/templates.ts'
 
 const lambda = mockClient(LambdaClient)
-afterAll(() => lambda.restore())
+const dynamodb = mockClient(DynamoDBClient)
+afterAll(() => {
+  lambda.restore()
+  dynamodb.restore()
+})
 
 const alarmsTo = { pages: 'https://pager.example.com/a', tickets: 'ops@example.com' }
 const production = { ...stageNamed('production'), alarmsTo }
@@ -69,6 +75,39 @@ test('a stage that keeps data is rejected without addresses for its alarms', asy
   await expect(checkDeploymentTarget(stageNamed('production'), place)).rejects.toThrow(
     'Stage production keeps data and has no alarmsTo',
   )
+})
+
+const indexes = tableDefinition.indexes.map(({ name, partitionKey, sortKey, projected }) => ({
+  IndexName: name,
+  KeySchema: [
+    { AttributeName: partitionKey, KeyType: 'HASH' as const },
+    { AttributeName: sortKey, KeyType: 'RANGE' as const },
+  ],
+  Projection: projected.length > 0 ? { NonKeyAttributes: projected.toReversed() } : {},
+}))
+
+test.each([
+  ['lacks', indexes.filter(({ IndexName }) => IndexName !== 'work')],
+  [
+    'has other keys of',
+    indexes.map((index) => ({ ...index, KeySchema: index.KeySchema.slice(0, 1) })),
+  ],
+  ['has other attributes of', indexes.map((index) => ({ ...index, Projection: {} }))],
+])('a table that no stack defines is refused if it %s an index', async (_, lacking) => {
+  withQuota(2_000)
+  const table = { name: 'restored', streamLabel: '2026-11-28T10:00:00.000' }
+  const described = dynamodb.on(DescribeTableCommand, { TableName: table.name })
+  for (const stage of [
+    { ...production, restoredTable: table },
+    { ...production, replicaOf: { region: 'af-south-1', table } },
+  ]) {
+    described.resolves({ Table: { GlobalSecondaryIndexes: lacking } })
+    await expect(checkDeploymentTarget(stage, place)).rejects.toThrow(
+      /uses the table restored, .* lacks the index [\w-]+ of /,
+    )
+    described.resolves({ Table: { GlobalSecondaryIndexes: indexes } })
+    await checkDeploymentTarget(stage, place)
+  }
 })
 
 test('no check is made without credentials', async () => {
