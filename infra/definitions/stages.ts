@@ -72,8 +72,8 @@ type CommonSettings = StageWorkers & {
    * while one of its alarms rings, and a paused stage must not use two tables at the same time.
    */
   switchesAtOnce?: boolean
-  /** Table that replaces the stack's own after a restore (docs/restore.md). */
-  restoredTable?: RestoredTable
+  /** Table that replaces the stack's own after a restore; `isOnly`: the stack lets go of its own (docs/restore.md). */
+  restoredTable?: RestoredTable & { isOnly?: true }
   /** A second Region, whose stacks wait for a failover (docs/restore.md#passive-region). */
   passive?: PassiveRegion
   /** The stacks are those of the passive Region: set by `-c passive=true` only. */

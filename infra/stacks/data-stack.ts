@@ -59,7 +59,7 @@ export class DataStack extends Stack {
     this.lake = this.#defineLake(stage, access)
     if (stage.passive) replicateReports(this, stage, { reports: this.reports, key: this.key })
     const replica = stage.restoredTable ?? stage.replicaOf?.table
-    if (stage.replicaOf) {
+    if (stage.replicaOf || stage.restoredTable?.isOnly) {
       // Without its name, the app defines this stack alone.
       this.table = this.#importTable(replica ?? { name: 'none', streamLabel: 'none' })
       return

@@ -125,6 +125,18 @@ test('a stage with a restored table keeps its own and uses the restored one only
   expect(others.join()).toContain('/stream/2026-11-21T10:05:00.000')
 })
 
+test('a stack lets go of the table that a restore has replaced for good, and changes nothing else', () => {
+  const restoredTable = { name: 'restored', streamLabel: '2026-11-21T10:05:00.000' }
+  const both = templatesOf({ ...production, restoredTable })
+  const alone = templatesOf({ ...production, restoredTable: { ...restoredTable, isOnly: true } })
+  const own = Object.entries(both.data.findResources('AWS::DynamoDB::GlobalTable'))
+  expect(own.map(([, { DeletionPolicy }]) => DeletionPolicy)).toEqual(['RetainExceptOnCreate'])
+  expect({ ...alone.all.toJSON().Resources, ...Object.fromEntries(own) }).toEqual(
+    both.all.toJSON().Resources,
+  )
+  expect(alone.data.findResources('AWS::DynamoDB::GlobalTable')).toEqual({})
+})
+
 test('only functions with the permission know the ARN of the sealing key', () => {
   const readers = functionsWith(({ Environment }) =>
     JSON.stringify(Environment).includes('SEALING_KEY_ARN'),

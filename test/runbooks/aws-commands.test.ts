@@ -74,7 +74,9 @@ const faultsOf = ({ text, service, operation, options }: (typeof calls)[number])
     .filter((name) => given.length > 0 && !given.some((one) => plain(one) === plain(name)))
   const wrong = given.flatMap((option) => {
     if (GLOBAL.includes(option)) return []
-    const index = names.findIndex((name) => plain(name) === plain(option))
+    // The AWS CLI writes `false` as a prefix.
+    const texts = [option, option.replace(/^no-/, '')].map(plain)
+    const index = names.findIndex((name) => texts.includes(plain(name)))
     const value = options[options.indexOf(`--${option}`) + 1] ?? ''
     const members = structureOf(schemas[index])?.[4]
     const keys = members ? value.split(',').map((pair) => pair.split('=')[0] ?? '') : []

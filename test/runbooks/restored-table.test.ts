@@ -71,7 +71,11 @@ const restoring = () => {
       settings.Query = input
       return { Items: [] }
     },
-    'dynamodb.UpdateTable': (input) => change(`UpdateTable${regionOf(input)}`, input, 'UPDATING'),
+    'dynamodb.UpdateTable': (input) => {
+      const name = input.NoDeletionProtectionEnabled ? 'Unprotect' : 'UpdateTable'
+      return change(`${name}${regionOf(input)}`, input, 'UPDATING')
+    },
+    'dynamodb.DeleteTable': (input) => change('DeleteTable', input, 'ACTIVE'),
     'dynamodb.UpdateTimeToLive': (input) => change('UpdateTimeToLive', input, 'ACTIVE'),
     'dynamodb.UpdateContinuousBackups': (input) =>
       change(`UpdateContinuousBackups${regionOf(input)}`, input, 'ACTIVE'),
@@ -93,7 +97,9 @@ const address = useServer(
   }),
 )
 
-test('the commands of a restore give the new table stream, protection, expiry and backups, and list what it lost', async () => {
+const REPLACED = { TableName: 'table-of-debit-collection-sandbox-relay' }
+
+test('the commands of a restore give the new table stream, protection, expiry and backups, list what it lost, and delete the old one', async () => {
   const commands = shellOf('restore.md#restore-the-table').filter(
     (command) => !operatorWords(command),
   )
@@ -103,7 +109,7 @@ test('the commands of a restore give the new table stream, protection, expiry an
   const [spec, expiry] = [tableDefinition.timeToLive, 'TimeToLiveSpecification']
   expect(aws.settings).toMatchObject({
     RestoreTableToPointInTime: {
-      SourceTableName: 'table-of-debit-collection-sandbox-relay',
+      SourceTableName: REPLACED.TableName,
       TargetTableName: TableName,
       SseSpecificationOverride: expect.stringContaining('KMSMasterKeyId=arn-of-AWS::KMS::Key'),
     },
@@ -116,8 +122,8 @@ test('the commands of a restore give the new table stream, protection, expiry an
       ...{ TableName },
       PointInTimeRecoverySpecification: 'PointInTimeRecoveryEnabled=true',
     },
-    // The old table has the changes that the restored one lacks.
-    Query: { TableName: 'table-of-debit-collection-sandbox-relay' },
+    // The old table has the changes that the restored one lacks, until it is deleted.
+    ...{ Query: REPLACED, Unprotect: REPLACED, DeleteTable: REPLACED },
   })
   const change = keys.change(new Date('2026-11-21T09:59:00.001Z').toISOString())
   const { ':pk': pk, ':since': since } = JSON.parse(
