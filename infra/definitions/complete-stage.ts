@@ -35,6 +35,16 @@ export const replicatedStage: Stage = {
   ...completeStage,
   passive: {
     region: PASSIVE_REGION,
+    settings: {
+      domain: {
+        name: 'api.example.com',
+        certificateArn: `arn:aws:acm:${PASSIVE_REGION}:111111111111:certificate/7a1e`,
+      },
+      network: { cidr: '10.21.0.0/24', zones: 3 },
+      bankClientCertificate: {
+        secretArn: `arn:aws:secretsmanager:${PASSIVE_REGION}:111111111111:secret:bank-client-GhIjKl`,
+      },
+    },
     replica: {
       table: { name: 'debits-table', streamLabel: '2026-11-27T10:00:00.000' },
       sealingKeyArn: `arn:aws:secretsmanager:${PASSIVE_REGION}:111111111111:secret:SealingKey-AbCdEf`,

@@ -196,13 +196,19 @@ const inPassiveRegion = (stage: Stage): Stage => {
   } as Stage
 }
 
-/** @throws InvalidStage if a stage lacks what its passive Region is named by */
-const checkPassive = ({ name, account, region, keepsData, passive }: Stage): void => {
+/** Certificates, secrets and addresses that a failover needs at once. */
+const regional = ['domain', 'bankClientCertificate', 'network'] as const
+
+/** @throws InvalidStage if a stage lacks what its passive Region is named by, or needs */
+const checkPassive = (stage: Stage): void => {
+  const { name, account, region, keepsData, passive } = stage
   if (!passive) return
   if (!(account && region && keepsData))
     throw new InvalidStage(`Stage ${name}: passive requires account, region and keepsData`)
   if (passive.region === region)
     throw new InvalidStage(`Stage ${name}: passive.region must be another Region`)
+  const missing = passive.replica && regional.find((one) => stage[one] && !passive.settings?.[one])
+  if (missing) throw new InvalidStage(`Stage ${name}: passive.settings lacks ${missing}`)
 }
 
 /** @throws InvalidStage for another name, or if a context is neither `true` nor `false` */

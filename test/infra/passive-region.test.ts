@@ -179,15 +179,9 @@ test('the first deployment of a passive Region, without replicas, is its data st
 })
 
 test('the passive Region has its own certificates and network, and no lake', () => {
-  const own = { domain: { name: 'api.example.com', certificateArn: 'arn:of-the-passive-region' } }
-  const settled = { region, settings: own, replica }
-  const stage = stageIn({ ...completeStage, passive: settled }, { passive: 'true' })
-  expect(stage.domain).toEqual(own.domain)
-  expect([stage.network, stage.lake, stage.bankClientCertificate]).toEqual([
-    undefined,
-    undefined,
-    undefined,
-  ])
+  const stage = stageIn(replicatedStage, { passive: 'true' })
+  expect(stage).toMatchObject(passive.settings as object)
+  expect(stage.lake).toBe(undefined)
 })
 
 const { account: _, ...unpinned } = replicatedStage
@@ -200,6 +194,7 @@ test.each([
     'only the Region that passive.isActive names',
   ],
   [afterFailover, { paused: 'false' }, 'only the Region that passive.isActive names works'],
+  [{ ...completeStage, passive: { region, replica } }, {}, 'passive.settings lacks domain'],
   [completeStage, { passive: 'true' }, 'has no passive Region'],
   [completeStage, { passive: 'yes' }, '-c passive must be true or false'],
 ])('the stage %#, with the context %j, is refused', (stage, context, reason) => {
