@@ -2,6 +2,7 @@ import type { Stack } from 'aws-cdk-lib'
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { Key } from 'aws-cdk-lib/aws-kms'
 import type { Bucket, CfnBucket } from 'aws-cdk-lib/aws-s3'
+import { REPLICATION_RULE } from '../definitions/metrics.ts'
 import { resourceName } from '../definitions/resource-name.ts'
 import type { Stage } from '../definitions/stages.ts'
 import { suppressNag } from './nag-suppressions.ts'
@@ -51,11 +52,12 @@ export const replicateReports = (
     role: role.roleArn,
     rules: [
       {
-        ...{ id: 'passive-region', status: 'Enabled', priority: 1, filter: { prefix: '' } },
+        ...{ id: REPLICATION_RULE, status: 'Enabled', priority: 1, filter: { prefix: '' } },
         deleteMarkerReplication: { status: 'Disabled' },
         sourceSelectionCriteria: { sseKmsEncryptedObjects: { status: 'Enabled' } },
         destination: {
           bucket: target,
+          metrics: { status: 'Enabled' },
           encryptionConfiguration: {
             replicaKmsKeyId: `arn:aws:kms:${region}:${stage.account}:${alias}`,
           },

@@ -30,8 +30,13 @@ type SchedulerMetric =
   | 'InvocationsFailedToBeSentToDeadLetterCount'
   | 'TargetErrorCount'
 
-/** Returns the metrics of a stage by the names of its resources; AWS names the table. */
-export const metricsOf = (stage: Stage, tableName: string) => {
+/** The rule that replicates the reports to the passive Region. */
+export const REPLICATION_RULE = 'passive-region'
+
+type ReplicatedBuckets = { SourceBucket?: string; DestinationBucket?: string }
+
+/** Returns the metrics of a stage by the names of its resources; AWS names table and buckets. */
+export const metricsOf = (stage: Stage, tableName: string, buckets: ReplicatedBuckets = {}) => {
   const lambda = (name: string, metricName: LambdaMetric, over: Aggregation) =>
     metric('AWS/Lambda', metricName, { FunctionName: resourceName(name, stage.name) }, over)
   const gateway = { ApiName: stageName(stage.name), Stage: stage.name }
@@ -81,6 +86,14 @@ export const metricsOf = (stage: Stage, tableName: string) => {
     },
     ...backupMetrics(stage),
     ...otherRegionMetrics(stage, tableName),
+    /** Objects that S3 could not replicate, and does not try again. */
+    failedReplications: (over: Aggregation) =>
+      metric(
+        'AWS/S3',
+        'OperationsFailedReplication',
+        { ...buckets, RuleId: REPLICATION_RULE },
+        over,
+      ),
     certificateDays: (CertificateArn: string, over: Aggregation) =>
       metric('AWS/CertificateManager', 'DaysToExpiry', { CertificateArn }, over),
     droppedInvocations: () =>

@@ -98,7 +98,7 @@ const stageRows = (stage: PlatformSettings): AlarmRow[] => [
   ...(stage.hasFirewall ? [firewallRow] : []),
   ...(backupOf(stage) ? backupRows : []),
   ...(stage.lake ? [exportRow] : []),
-  ...(stage.passive ? [replicaRow(stage.passive)] : []),
+  ...(stage.passive ? [replicaRow(stage.passive), reportsRow] : []),
   ...(stage.domain ? [domainCertificateRow(stage.domain)] : []),
 ]
 
@@ -162,6 +162,16 @@ const replicaRow = ({ region }: PassiveRegion): AlarmRow => ({
   // The sweep writes each minute; a restored table has no replica.
   firesWithoutData: true,
 })
+
+const reportsRow: AlarmRow = {
+  name: 'reports-not-replicated',
+  look: 'dashboard',
+  isEvent: true,
+  description:
+    'Reports or erasures did not reach the passive Region: check its key and the role of the replication, then copy them as at its set-up',
+  metric: (metrics) => metrics.failedReplications(COUNTED),
+  threshold: 1,
+}
 
 /** A month before, so that a certificate that must be ordered is there in time. */
 const CERTIFICATE_DAYS = 30

@@ -4,6 +4,7 @@ import type { Construct } from 'constructs'
 import { defineAlarms } from '../constructs/alarm.ts'
 import { defineAlarmTopics, defineCopyRule, defineKeyRule } from '../constructs/alarm-topics.ts'
 import { defineDashboard } from '../constructs/dashboard.ts'
+import { replicaBucket } from '../constructs/replication.ts'
 import { alarmRows } from '../definitions/alarms.ts'
 import { metricsOf } from '../definitions/metrics.ts'
 import { backupOf } from '../definitions/recovery.ts'
@@ -24,7 +25,10 @@ export class MonitoringStack extends Stack {
     if (stage.recordsInvocations) defineKeyRule(this, stage, data.key, topics.pages)
     // An alarm notifies when its state changes: one on missing work would have rung since the set-up.
     if (stage.waits) return
-    const metrics = metricsOf(stage, data.table.tableName)
+    const metrics = metricsOf(stage, data.table.tableName, {
+      SourceBucket: data.reports.bucketName,
+      DestinationBucket: replicaBucket(stage, stage.passive?.region ?? ''),
+    })
     const rows = alarmRows(stage)
     if (backupOf(stage)?.copyTo) defineCopyRule(this, stage, topics.tickets)
     const alarms = defineAlarms(this, stage, rows, { metrics, topics })

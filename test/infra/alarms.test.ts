@@ -101,6 +101,7 @@ const rows = [
     requests-blocked            AWS/WAFV2 BlockedRequests          Sum of 300 s >= 100        3   ok
     export-missing              AWS/States ExecutionsSucceeded     Sum of 3600 s < 1          36  bad
     replica-late                AWS/DynamoDB ReplicationLatency    Maximum of 300 s >= 60000  2   bad
+    reports-not-replicated      AWS/S3 OperationsFailedReplication  Sum of 300 s >= 1         1   ok
     domain-certificate-expires  AWS/CertificateManager DaysToExpiry  Minimum of 86400 s < 30  1   ok
   `),
   ...queuesOf(stage)

@@ -55,6 +55,7 @@ test('the active Region replicates table, reports and sealing key, each with a k
           SourceSelectionCriteria: { SseKmsEncryptedObjects: { Status: 'Enabled' } },
           Destination: {
             Bucket: `arn:aws:s3:::${BUCKET}`,
+            Metrics: { Status: 'Enabled' },
             EncryptionConfiguration: {
               ReplicaKmsKeyID: `arn:aws:kms:${region}:111111111111:${ALIAS}`,
             },
@@ -63,6 +64,20 @@ test('the active Region replicates table, reports and sealing key, each with a k
       ],
     },
   })
+})
+
+test('the alarm on reports that are not replicated has the buckets and the rule of the replication', () => {
+  const [rule] = propertiesOf(active.data, 'AWS::S3::Bucket').flatMap(
+    ({ ReplicationConfiguration }) => ReplicationConfiguration?.Rules ?? [],
+  )
+  const [alarm] = propertiesOf(active.all, 'AWS::CloudWatch::Alarm').filter(
+    ({ MetricName }) => MetricName === 'OperationsFailedReplication',
+  )
+  expect(alarm?.Dimensions).toEqual([
+    { Name: 'DestinationBucket', Value: BUCKET },
+    { Name: 'RuleId', Value: rule.Id },
+    { Name: 'SourceBucket', Value: { 'Fn::ImportValue': expect.stringContaining('RefReports') } },
+  ])
 })
 
 test('the passive Region has a key, the bucket of the replica and its own audit, and no table or secret', () => {
