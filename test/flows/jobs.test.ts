@@ -383,10 +383,12 @@ testInProcess('the sweep repairs lost events, submissions, attempts and recoveri
   const { id, webhook } = await createProvider(service, 'swept')
   await webhook('set', { url: receiver.url() })
   const provider = providerId(id)
+  // Earlier tests of this file moved the clock of the webhook, from whose setting on events are owed.
+  const chargedAt = new Date(Date.now() + 20_000)
   for (const _ of ['first event of the feed', 'later event']) {
     // Earlier sweeps of this file ran at later times.
     await putSweepProgress({ until: new Date(), behind: new Map() })
-    const { reference } = (await writeDebit(pendingDebit({ provider }, new Date()))).facts
+    const { reference } = (await writeDebit(pendingDebit({ provider }, chargedAt))).facts
     // A pending debit has no five-minute timeout.
     await service.runJob('expire-debit', { reference, phase: 'approval' }, 400)
     expect((await service.show(reference)).status).toBe('pending')
@@ -399,8 +401,8 @@ testInProcess('the sweep repairs lost events, submissions, attempts and recoveri
     await service.until(reference, 'processing')
   }
   await putSweepProgress({ until: new Date(), behind: new Map() })
-  const processing = moved(pendingDebit({ provider }, new Date()), 'processing', new Date())
-  const { facts, history } = await writeDebit(moved(processing, 'completed', new Date()))
+  const processing = moved(pendingDebit({ provider }, chargedAt), 'processing', chargedAt)
+  const { facts, history } = await writeDebit(moved(processing, 'completed', chargedAt))
   for (const [n, { type, at }] of history.entries()) {
     const delivery = newDelivery({ reference: facts.reference, n, provider, type, at }, {})
     await unrelayed(() => replaceDelivery(undefined, redeliver(delivery, at)))
