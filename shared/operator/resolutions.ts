@@ -75,8 +75,7 @@ const refundAfter = (
 /** A transaction has at most 4 MB of items, and a bank's report 64 KB. Others need room for three. */
 const RESOLVED_MAX = 50
 
-/** Another worker of a call about many was first. */
-const doneBefore = () => new Refusal(1409, { details: 'another worker has processed this debit' })
+const DONE_BEFORE = 'another worker of a call about many has processed this debit'
 
 /** Repeats an attempt that lost a race, unless the debit has its outcome in a call about many. */
 const repeatedly = <T>(
@@ -85,7 +84,7 @@ const repeatedly = <T>(
   once: Once | undefined,
 ): Promise<T | Refusal> =>
   optimistically<T | Refusal>(subject, async (race) =>
-    race > 1 && (await once?.isDone()) ? doneBefore() : attempt(),
+    race > 1 && (await once?.isDone()) ? new Refusal(1409, { details: DONE_BEFORE }) : attempt(),
   )
 
 /** Opens the refund of a late completion or retries a failed refund, and resolves its exceptions. */
@@ -226,9 +225,6 @@ export const listMatching = async (
 /** Reports whether a note says more: the provider reads it, or the customer was repaid. */
 const needsOwnNote = (one: ReportException) => isRequest(one) || rowOf(one.kind)?.repays === true
 
-const kindIsMissing = (kinds: ReadonlySet<string>) =>
-  invalid({ kind: [`is required: the debit has ${[...kinds].sort().join(' and ')}`] })
-
 const isOpen = ({ resolvedAt, at }: ReportException, span: Span | undefined): boolean =>
   resolvedAt === undefined && (!span || (at >= span.from && at < span.before))
 
@@ -251,7 +247,8 @@ export const resolveExceptions = (
     const kinds = new Set(exceptions.map((one) => one.kind))
     if (exceptions.length === 0) return noSuch('exception')
     if (!first) return 0
-    if (kinds.size > 1 && open.some(needsOwnNote)) return kindIsMissing(kinds)
+    if (kinds.size > 1 && open.some(needsOwnNote))
+      return invalid({ kind: [`is required: the debit has ${[...kinds].sort().join(' and ')}`] })
     const noted = refund && noteRefund(refund, open, runtime.now())
     const writesOf = (group: readonly ReportException[], by: Author, isFirst: boolean) => {
       const recording = { ...by, target: reference, provider: first.provider }
