@@ -5,62 +5,28 @@ import { commandLine, misuse, printAndExit, unknownWord } from './terminal/argum
 
 /** `debit COMMAND`: all commands of the service, also in the packed tarball (commands/pack.ts). */
 
-type CommandRow = readonly [
-  summary: string,
-  /** The words and options that shells complete. */
-  words: string,
-  run?: () => Promise<unknown>,
-]
-
-const shells = ['bash', 'zsh', 'fish']
+type CommandRow = readonly [summary: string, run?: () => Promise<unknown>]
 
 const commands: Record<string, CommandRow> = {
-  sandbox: [
-    'runs the service on this machine',
-    '--port --data --time-scale --approvals --bundles --host --names --webhook-hosts --verbose',
-    () => import('./sandbox.ts'),
-  ],
-  console: ['serves the console of a stage', '--stage --port', () => import('./console.ts')],
-  listen: [
-    'receives and verifies webhooks',
-    '--port --register --sandbox --secret --events --print --json --forward-to --slow --fail --times',
-    () => import('./listen.ts'),
-  ],
-  trigger: ['plays a scenario in a sandbox', '--debit --port', () => import('./trigger.ts')],
-  clock: [
-    'moves the clock of a sandbox',
-    'show advance to freeze run --port',
-    () => import('./clock.ts'),
-  ],
-  fixtures: ['applies a file of calls to a sandbox', 'apply --port', () => import('./fixtures.ts')],
-  invoke: ['invokes a function of a sandbox', '--port', () => import('./invoke.ts')],
-  'bank-check': [
-    'checks a bank against the protocol',
-    '--url --secret --skip --account --phone',
-    () => import('./bank-check.ts'),
-  ],
+  sandbox: ['runs the service on this machine', () => import('./sandbox.ts')],
+  console: ['serves the console of a stage', () => import('./console.ts')],
+  listen: ['receives and verifies webhooks', () => import('./listen.ts')],
+  trigger: ['plays a scenario in a sandbox', () => import('./trigger.ts')],
+  clock: ['moves the clock of a sandbox', () => import('./clock.ts')],
+  fixtures: ['applies a file of calls to a sandbox', () => import('./fixtures.ts')],
+  invoke: ['invokes a function of a sandbox', () => import('./invoke.ts')],
+  'bank-check': ['checks a bank against the protocol', () => import('./bank-check.ts')],
   'restore-check': [
     'rebuilds the books from a copy of the table',
-    '--from --on --days',
     () => import('./restore-check.ts'),
   ],
   'restore-drill': [
     'restores a copy of the table of a stage, checks and removes it',
-    '--stage --at --days --remove',
     () => import('./restore-drill.ts'),
   ],
-  smoke: [
-    'checks a stage or a sandbox',
-    '--stage --port --api --receiver --keep --unpaused',
-    () => import('./smoke.ts'),
-  ],
-  operator: [
-    'calls an operator verb: NOUN VERB',
-    Object.keys(nouns).join(' '),
-    () => import('./operator.ts'),
-  ],
-  completion: [`prints the completion of a shell: ${shells.join(', ')}`, shells.join(' ')],
-  help: ['prints this help', ''],
+  smoke: ['checks a stage or a sandbox', () => import('./smoke.ts')],
+  operator: ['calls an operator verb: NOUN VERB', () => import('./operator.ts')],
+  help: ['prints this help'],
 }
 
 const lineOf = (word: string, summary: string): string => `  ${word.padEnd(15)} ${summary}\n`
@@ -109,24 +75,16 @@ const endWithParent = () => {
 const watch =
   process.env.npm_lifecycle_event === 'npx' ? setInterval(endWithParent, 500) : undefined
 watch?.unref()
-const words = [...Object.keys({ ...commands, ...nouns }), 'reconcile']
 if (word === '' || word === 'help' || word === '--help' || word === '-h') printAndExit(help())
 if (word === '--version' || word === '-v') printAndExit(`${manifest.version}\n`)
-if (word === 'completion') {
-  const [shell = '', ...extra] = process.argv.slice(3)
-  const [summary] = commands.completion ?? []
-  const usage = `usage: ${commandLine('completion')} ${shells.join(' | ')}`
-  if (shell === '--help' || shell === '-h') printAndExit(`${summary}\n\n${usage}\n`)
-  if (shell === '' || extra.length > 0) misuse(usage)
-  const { completionOf } = await import('./completion.ts')
-  const script = completionOf(shell, words, commands)
-  printAndExit(script ?? misuse(`unknown shell ${shell}; known: ${shells.join(', ')}`))
-}
 if (Object.hasOwn(commands, word)) {
   process.argv.splice(2, 1)
-  const [, , run] = commands[word] ?? []
+  const [, run] = commands[word] ?? []
   await run?.()
   // Short forms of the operator command.
 } else if (Object.hasOwn(nouns, word) || word === 'reconcile') {
   await import('./operator.ts')
-} else misuse(await unknownWord('command', word, [...words, '--help', '--version']))
+} else {
+  const known = [...Object.keys({ ...commands, ...nouns }), 'reconcile', '--help', '--version']
+  misuse(await unknownWord('command', word, known))
+}

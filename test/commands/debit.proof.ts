@@ -1,11 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { expectOneLine, runScript } from '../support/commands.ts'
 import { whileListening } from '../support/servers.ts'
 
-/** The command `debit`: help, versions, suggestions and completion. */
+/** The command `debit`: help, versions and suggestions. */
 
 const debit = (...words: string[]) => runScript(['commands/debit.ts', ...words])
 
@@ -19,7 +18,7 @@ test.each([[], ['help'], ['--help'], ['-h']])(
   async (...words) => {
     const { code, stdout, stderr } = await debit(...words)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const word of [...COMMANDS, 'completion', 'help', ...Object.keys(nouns)]) {
+    for (const word of [...COMMANDS, 'help', ...Object.keys(nouns)]) {
       expect(stdout).toMatch(new RegExp(`^  ${word} +\\S`, 'm'))
     }
   },
@@ -31,43 +30,10 @@ test.each(COMMANDS)('`debit %s --help` prints its usage on standard output', asy
   expect(stdout).toContain('usage: debit ')
 })
 
-test('the completion has the options of each command, and `completion --help` prints its usage', async () => {
-  const { stdout } = await debit('completion', 'bash')
-  for (const command of COMMANDS.filter((name) => name !== 'operator')) {
-    const help = (await debit(command, '--help')).stdout
-    const [, usage = ''] = /^usage: (.*)$/m.exec(help) ?? []
-    const [, completed = ''] =
-      new RegExp(`^ +"${command}"\\) next="([^"]*)"`, 'm').exec(stdout) ?? []
-    const options = new Set([...(usage.match(/--[a-z-]+/g) ?? []), '--help'])
-    expect(new Set(completed.match(/--[a-z-]+/g)), command).toEqual(options)
-  }
-  expect(await debit('completion', '--help')).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('usage: debit completion bash | zsh | fish\n'),
-  })
-})
-
 test('`debit help` prints the usage of a command, a noun and a verb', async () => {
-  for (const words of [['sandbox'], ['completion'], ['provider'], ['provider', 'show']]) {
+  for (const words of [['sandbox'], ['provider'], ['provider', 'show']]) {
     expect(await debit('help', ...words)).toEqual(await debit(...words, '--help'))
   }
-})
-
-test('the shell bash completes the options of a verb only, and functions and scenarios', async () => {
-  const { stdout } = await debit('completion', 'bash')
-  const completed = (...words: string[]): string[] => {
-    const list = ['debit', ...words].map((word) => `'${word}'`).join(' ')
-    const set = `COMP_WORDS=(${list}); COMP_CWORD=${words.length}`
-    const script = `${stdout}${set}; _debit; echo "\${COMPREPLY[@]}"`
-    return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split(' ')
-  }
-  expect(completed('provider', 'sh')).toEqual(['show'])
-  expect(completed('provider', 'show', '--')).toEqual(
-    '--provider --port --stage --output --watch --help'.split(' '),
-  )
-  expect(completed('trigger', 'late-')).toEqual(['late-completion'])
-  expect(completed('invoke', 'charge', '--p')).toEqual(['--port'])
-  expect(completed('invoke', 'char')).toEqual(['charge'])
 })
 
 test('`debit --version` prints the version', async () => {
@@ -84,8 +50,6 @@ const wrongWords: [line: string, ...words: string[]][] = [
   ['unknown command triger; did you mean trigger?', 'triger'],
   ['unknown command --verison; did you mean --version?', '--verison'],
   ['unknown command xyz; known: sandbox, ', 'xyz'],
-  ['unknown shell tcsh; known: bash, zsh, fish', 'completion tcsh'],
-  ['usage: debit completion bash | zsh | fish', 'completion'],
   ['unknown option --prot; did you mean --port?', 'clock show --prot 1'],
   ['unknown verb advnce; did you mean advance?', 'clock advnce'],
   ['unknown verb of bank lst; did you mean list?', 'bank lst'],
@@ -140,16 +104,3 @@ test.each(['sandbox', 'listen'])(
     }),
   60_000,
 )
-
-test.each(['bash', 'zsh', 'fish'])('all nouns and options complete in %s', async (shell) => {
-  const { code, stdout } = await debit('completion', shell)
-  expect(code).toBe(0)
-  const words = new Set(stdout.match(/[a-z-]+/g))
-  for (const [noun, { verbs }] of Object.entries(nouns)) {
-    expect(words).toContain(noun)
-    for (const [verb, { options }] of Object.entries(verbs)) {
-      expect(words).toContain(verb)
-      for (const option of Object.keys(options.entries)) expect(words).toContain(`--${option}`)
-    }
-  }
-})
