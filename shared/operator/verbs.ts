@@ -46,15 +46,18 @@ export type Verb = {
   options: v.GenericSchema<unknown, unknown> & { entries: v.ObjectEntries }
   /**
    * Whether the result has data of customers: each such call is recorded. The customers are those of the
-   * option `phone`, and of the debits and requests in the result.
+   * option `phone`, and of the debits and requests in the result. Absent where the noun shows no customer.
    */
-  shows: 'customers' | 'no customer'
+  shows?: 'customers' | 'no customer'
   /** The command prints each element of the result on a line. */
   printsLines?: true
 } & Effect
 
 /** A noun of the command, without code: the command validates and prints help with it. */
-export type Noun = { name: string; summary: string; verbs: Record<string, Verb> }
+export type Noun = { name: string; summary: string } & (
+  | { shows: 'no customer'; verbs: Record<string, Verb> }
+  | { verbs: Record<string, Verb & Required<Pick<Verb, 'shows'>>> }
+)
 
 /**
  * Reports whether a second operator must approve a call, in a stage with approvals.

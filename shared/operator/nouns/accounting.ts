@@ -27,10 +27,10 @@ export const format = v.optional(
 export const settlement = {
   name: 'settlement',
   summary: 'settlement batches and payouts',
+  shows: 'no customer',
   verbs: {
     run: {
       effect: 'settings',
-      shows: 'no customer',
       summary: 'runs the settlement of a day: builds its batches and pays due batches',
       options: o.options({
         date: o.day('UTC day of the run'),
@@ -40,7 +40,6 @@ export const settlement = {
     },
     list: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'lists batches, newest first; of all providers or one',
       options: o.options({
         provider: v.optional(o.provider),
@@ -48,21 +47,14 @@ export const settlement = {
         ...o.page,
       }),
     },
-    show: {
-      effect: 'reads',
-      shows: 'no customer',
-      summary: 'shows a batch',
-      options: o.options({ batch }),
-    },
+    show: { effect: 'reads', summary: 'shows a batch', options: o.options({ batch }) },
     report: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'prints the lines of a batch as the provider reads them',
       options: o.options({ batch, format }),
     },
     statement: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'prints the monthly statement of a provider: fees, adjustments, net, payouts',
       options: o.options({
         provider: o.provider,
@@ -75,14 +67,12 @@ export const settlement = {
     },
     process: {
       effect: 'money',
-      shows: 'no customer',
       approval: { if: 'the batch is not due yet' },
       summary: 'pays a batch immediately, also before its day',
       options: payable,
     },
     complete: {
       effect: 'money',
-      shows: 'no customer',
       approval: 'always',
       summary:
         'records a payout that was made, or a provider’s transfer for its debt; pays nothing',
@@ -108,14 +98,12 @@ export const settlement = {
     },
     fail: {
       effect: 'money',
-      shows: 'no customer',
       approval: 'always',
       summary: 'fails a processing payout that its bank says it will never make',
       options: o.options({ batch, reason: o.reason('reason; the provider can read it') }),
     },
     retry: {
       effect: 'money',
-      shows: 'no customer',
       approval: 'always',
       summary: 'pays a batch again after its bank rejected the payout',
       options: payable,
@@ -162,10 +150,10 @@ const date = o.day('UTC day')
 export const reconciliation = {
   name: 'reconciliation',
   summary: 'consistency checks of the table, and comparison with bank statements',
+  shows: 'no customer',
   verbs: {
     run: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'checks a day and prints the differences; changes nothing',
       options: o.options({
         date,
@@ -176,7 +164,6 @@ export const reconciliation = {
     },
     statement: {
       effect: 'settings',
-      shows: 'no customer',
       summary:
         'compares a bank statement of a day with debits, refunds and payouts; stores the counts',
       options: o.options({
@@ -200,10 +187,10 @@ const amount = v.pipe(
 export const funding = {
   name: 'funding',
   summary: 'remittances of banks to the service',
+  shows: 'no customer',
   verbs: {
     record: {
       effect: 'money',
-      shows: 'no customer',
       approval: 'always',
       summary: 'records a remittance; a repeated reference changes nothing',
       options: o.options({
@@ -215,7 +202,6 @@ export const funding = {
     },
     correct: {
       effect: 'money',
-      shows: 'no customer',
       approval: 'always',
       summary: 'replaces the amount of a remittance by a correcting entry of today',
       options: o.options({
@@ -227,7 +213,6 @@ export const funding = {
     },
     list: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'lists remittances, newest day first',
       options: o.options({ bank: v.optional(o.bank), ...o.page }),
     },

@@ -83,10 +83,10 @@ const target = o.options({ bank: o.bank })
 export const bank = {
   name: 'bank',
   summary: 'banks',
+  shows: 'no customer',
   verbs: {
     create: {
       effect: 'money',
-      shows: 'no customer',
       approval: ['connector'],
       summary: 'creates a bank',
       options: v.pipe(
@@ -99,39 +99,29 @@ export const bank = {
     },
     update: {
       effect: 'money',
-      shows: 'no customer',
       approval: { with: Object.keys(connection), if: 'it ends a suspension' },
       summary: 'changes the given settings only',
       options: o.options({ bank: o.bank, name: v.optional(name), ...settings, ...serverChange }),
     },
     show: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'shows the settings of a bank, without secrets',
       options: target,
     },
-    list: {
-      effect: 'reads',
-      shows: 'no customer',
-      summary: 'lists all banks',
-      options: o.options({}),
-    },
+    list: { effect: 'reads', summary: 'lists all banks', options: o.options({}) },
     disable: {
       effect: 'settings',
-      shows: 'no customer',
       summary: 'refuses new charges; debits in progress continue; a suspension stays',
       options: target,
     },
     enable: {
       effect: 'money',
-      shows: 'no customer',
       approval: { if: 'it ends a suspension' },
       summary: 'accepts new charges again, and ends a suspension',
       options: target,
     },
     behave: {
       effect: 'settings',
-      shows: 'no customer',
       summary: 'changes how a sandbox bank behaves, for tests',
       options: v.pipe(
         o.options({
@@ -156,29 +146,22 @@ export const bank = {
 export const connector = {
   name: 'connector',
   summary: 'connections to banks',
+  shows: 'no customer',
   verbs: {
     set: {
       effect: 'money',
-      shows: 'no customer',
       approval: 'always',
       summary: 'sets the connector of a bank, or its URL or secret',
       options: o.options({ bank: o.bank, ...connection, ...serverChange }),
     },
     show: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'shows the connector of a bank, without its secret',
       options: target,
     },
-    list: {
-      effect: 'reads',
-      shows: 'no customer',
-      summary: 'lists the connectors of all banks',
-      options: o.options({}),
-    },
+    list: { effect: 'reads', summary: 'lists the connectors of all banks', options: o.options({}) },
     remove: {
       effect: 'money',
-      shows: 'no customer',
       approval: 'always',
       summary: 'removes the connector of a bank with its URL and secret; charges are refused',
       options: target,

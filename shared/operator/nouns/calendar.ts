@@ -12,10 +12,10 @@ const holidayName = text({ max: 100 })
 export const calendar = {
   name: 'calendar',
   summary: 'public holidays, on which banks with payout days `working` pay nothing',
+  shows: 'no customer',
   verbs: {
     set: {
       effect: 'settings',
-      shows: 'no customer',
       summary: 'replaces the holidays of a year by those of a file',
       options: o.options({
         year,
@@ -39,7 +39,6 @@ export const calendar = {
     },
     add: {
       effect: 'settings',
-      shows: 'no customer',
       summary: 'adds a holiday, or renames it',
       options: o.options({
         date: holiday,
@@ -48,13 +47,11 @@ export const calendar = {
     },
     remove: {
       effect: 'settings',
-      shows: 'no customer',
       summary: 'removes a holiday',
       options: o.options({ date: holiday }),
     },
     show: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'lists the holidays of a year',
       options: o.options({ year }),
     },

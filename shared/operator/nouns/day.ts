@@ -19,10 +19,10 @@ const closeFormats = ['json', 'html'] as const
 export const day = {
   name: 'day',
   summary: 'the closing of a day',
+  shows: 'no customer',
   verbs: {
     close: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'reconciles a day and reports whether it is clean, or what is open; changes nothing',
       options: o.options({
         date: o.day('UTC day'),

@@ -12,16 +12,15 @@ const ACCOUNTS =
 export const ledger = {
   name: 'ledger',
   summary: 'double-entry journal, derived from debits, batches, refunds and funding',
+  shows: 'no customer',
   verbs: {
     show: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'prints the entries of a day and the balances of its accounts',
       options: o.options({ date: o.day('UTC day'), format }),
     },
     account: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'prints the statement of an account, with opening and closing balance',
       options: o.options({
         account: o.option(

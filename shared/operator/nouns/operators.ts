@@ -45,10 +45,10 @@ export const approval = {
 export const change = {
   name: 'change',
   summary: 'record of changes by operators',
+  shows: 'no customer',
   verbs: {
     list: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'lists changes, newest first; of all or of one provider, bank or customer',
       options: v.pipe(
         o.options({ ...o.owner, phone: v.optional(o.phone), ...o.page }),
@@ -60,7 +60,6 @@ export const change = {
     },
     verify: {
       effect: 'reads',
-      shows: 'no customer',
       printsLines: true,
       summary:
         'compares the sealed audit of each day with bucket and table; exits 1 at a difference',
@@ -78,22 +77,20 @@ const generation = o.option(
 export const restore = {
   name: 'restore',
   summary: 'restores of the table to an earlier second',
+  shows: 'no customer',
   verbs: {
     begin: {
       effect: 'settings',
-      shows: 'no customer',
       summary: 'records a restore; holds timeouts, payouts and refunds of all providers',
       options: o.options({ generation }),
     },
     release: {
       effect: 'settings',
-      shows: 'no customer',
       summary: 'ends the hold of one provider or of all',
       options: o.options({ provider: v.optional(o.provider) }),
     },
     show: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'shows the last restore and the providers on hold',
       options: o.options({}),
     },
@@ -103,10 +100,10 @@ export const restore = {
 export const secret = {
   name: 'secret',
   summary: 'sealed secrets of providers and banks',
+  shows: 'no customer',
   verbs: {
     reseal: {
       effect: 'settings',
-      shows: 'no customer',
       summary:
         'seals secrets and erased numbers again with the current key, and counts unreadable ones',
       options: o.options({}),
@@ -119,17 +116,16 @@ const queues = { options: queueNames as [QueueName, ...QueueName[]] }
 export const deadLetters = {
   name: 'dead-letters',
   summary: 'messages that were not handled after all retries',
+  shows: 'no customer',
   verbs: {
     list: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'counts the dead letters of each queue, or shows the first ones of one queue',
       options: o.options({ queue: o.optionalWord('only this queue', queues) }),
     },
     redrive: {
       // Consumers tolerate duplicates: a letter repeats work that its item still allows.
       effect: 'settings',
-      shows: 'no customer',
       summary: 'moves dead letters back to their queue; repeat it while some remain',
       options: o.options({ queue: o.oneOfWords('queue of the letters', queues) }),
     },

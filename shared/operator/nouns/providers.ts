@@ -38,10 +38,10 @@ const settings = {
 export const provider = {
   name: 'provider',
   summary: 'payment providers',
+  shows: 'no customer',
   verbs: {
     create: {
       effect: 'money',
-      shows: 'no customer',
       approval: ['settlement-*'],
       summary: 'creates a provider',
       options: v.pipe(
@@ -51,7 +51,6 @@ export const provider = {
     },
     update: {
       effect: 'money',
-      shows: 'no customer',
       approval: [
         'name',
         'fee-*',
@@ -69,32 +68,23 @@ export const provider = {
     },
     show: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'shows the settings of a provider, without secrets',
       options: target,
     },
-    list: {
-      effect: 'reads',
-      shows: 'no customer',
-      summary: 'lists all providers',
-      options: o.options({}),
-    },
+    list: { effect: 'reads', summary: 'lists all providers', options: o.options({}) },
     disable: {
       effect: 'settings',
-      shows: 'no customer',
       summary: 'suspends a provider: requests get 403/1403, and its payouts are held',
       options: target,
     },
     enable: {
       effect: 'money',
-      shows: 'no customer',
       approval: { if: 'a payout is held' },
       summary: 'ends the suspension of a provider and the hold of its payouts',
       options: target,
     },
     'rotate-request-secret': {
       effect: 'settings',
-      shows: 'no customer',
       summary:
         'generates a request-signing secret and prints it once; requests must then be signed',
       options: o.options({ provider: o.provider, 'grace-seconds': o.graceSeconds }),
@@ -124,10 +114,10 @@ const credentialTarget = v.pipe(
 export const credential = {
   name: 'credential',
   summary: 'API tokens of providers and banks',
+  shows: 'no customer',
   verbs: {
     issue: {
       effect: 'money',
-      shows: 'no customer',
       approval: ['bank'],
       summary: 'issues a token to a provider or bank and prints it once; only its hash is stored',
       options: v.pipe(
@@ -149,7 +139,6 @@ export const credential = {
     },
     list: {
       effect: 'reads',
-      shows: 'no customer',
       summary:
         'lists the credentials of a provider or bank, newest first, by their last characters',
       options: v.pipe(
@@ -159,13 +148,11 @@ export const credential = {
     },
     show: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'shows a credential and its owner, by id or token',
       options: credentialTarget,
     },
     revoke: {
       effect: 'settings',
-      shows: 'no customer',
       summary: 'revokes a credential within 30 seconds, by id or token',
       options: credentialTarget,
     },
@@ -179,10 +166,10 @@ export const operationsOf = (kind: 'provider' | 'bank') =>
 export const limit = {
   name: 'limit',
   summary: 'daily amount limits of providers; request limits of providers and banks',
+  shows: 'no customer',
   verbs: {
     set: {
       effect: 'money',
-      shows: 'no customer',
       approval: ['daily-limit none'],
       summary: 'sets a daily limit, effective today, or the requests per minute of an operation',
       options: v.pipe(
@@ -228,7 +215,6 @@ export const limit = {
     },
     show: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'shows the limits of a provider or bank and the amount used today',
       options: v.pipe(
         o.options(o.owner),
@@ -237,13 +223,11 @@ export const limit = {
     },
     list: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'lists the limits of all providers and banks',
       options: o.options({}),
     },
     remove: {
       effect: 'money',
-      shows: 'no customer',
       approval: 'always',
       summary: 'removes the daily limit of a provider',
       options: target,

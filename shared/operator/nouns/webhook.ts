@@ -44,48 +44,38 @@ const target = o.options({ provider: o.provider })
 export const webhook = {
   name: 'webhook',
   summary: 'webhooks of providers',
+  shows: 'no customer',
   verbs: {
     set: {
       effect: 'money',
-      shows: 'no customer',
       approval: { if: 'the URL changes, or the secret cannot be opened' },
       summary: 'creates a webhook and prints its signing secret, or changes the given settings',
       options: o.options({ provider: o.provider, ...settings }),
     },
     show: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'shows settings and health, without the secret',
       options: target,
     },
     list: {
       effect: 'reads',
-      shows: 'no customer',
       summary: 'lists the webhooks of all providers',
       options: o.options({}),
     },
-    enable: {
-      effect: 'settings',
-      shows: 'no customer',
-      summary: 're-enables a disabled webhook',
-      options: target,
-    },
+    enable: { effect: 'settings', summary: 're-enables a disabled webhook', options: target },
     ping: {
       effect: 'settings',
-      shows: 'no customer',
       summary: 'sends a signed ping, which re-enables the webhook if the receiver accepts it',
       options: target,
     },
     'rotate-secret': {
       effect: 'money',
-      shows: 'no customer',
       approval: 'always',
       summary: 'prints a new secret; the old one also signs until the overlap ends',
       options: o.options({ provider: o.provider, 'grace-seconds': o.graceSeconds }),
     },
     remove: {
       effect: 'settings',
-      shows: 'no customer',
       summary: 'removes a webhook: events are no longer delivered',
       options: target,
     },
