@@ -58,7 +58,7 @@ export const defineAlarm = (stack: Stack, stage: Stage, row: AlarmRow, metrics: 
     alarmName: resourceName(row.name, stage.name),
     alarmDescription: row.description,
     metric: row.metric(metrics),
-    threshold: row.threshold,
+    threshold: row.threshold ?? 1,
     evaluationPeriods: row.periods ?? 1,
     comparisonOperator: row.below
       ? ComparisonOperator.LESS_THAN_THRESHOLD

@@ -197,7 +197,7 @@ const graphWith =
       const matches = rows.filter(
         ({ metric, below }) => !below && sources.has(sourceOf(metric(metrics))),
       )
-      return [...Map.groupBy(matches, ({ threshold }) => threshold)].map(
+      return [...Map.groupBy(matches, ({ threshold = 1 }) => threshold)].map(
         ([value, [first, ...others]]) => ({
           value,
           label: others.length > 0 ? `${others.length + 1} alarms` : (first?.name ?? ''),

@@ -15,8 +15,8 @@ export type AlarmRow = {
     | 'backup vault'
     | 'probe log'
   metric: (metrics: Metrics) => IMetric
-  /** Fires at this value and above; with `below`, under it. */
-  threshold: number
+  /** Fires at this value and above; with `below`, under it. Default: 1. */
+  threshold?: number
   below?: true
   /** Consecutive periods that must breach the threshold. */
   periods?: number

@@ -47,13 +47,11 @@ const reportedRows = Object.entries(reported).map(
     name: metricName.replaceAll(/\B[A-Z]/g, '-$&').toLowerCase(),
     description,
     metric: (metrics) => metrics.service(metricName as AlarmedMetric, HIGHEST),
-    threshold: 1,
   }),
 )
 
 /** Fires if the nightly work of a stage did not end. */
 const missingForADay = {
-  threshold: 1,
   below: true,
   // One hour more than a day, because runs differ in length.
   periods: HOURS_OF_A_DAY + 1,
@@ -66,7 +64,6 @@ const rows: AlarmRow[] = [
     look: 'problems',
     description: 'Charges were throttled: raise reserved.charge of the stage',
     metric: (metrics) => metrics.lambda('charge', 'Throttles', COUNTED),
-    threshold: 1,
   },
   {
     name: 'stream-late',
@@ -83,7 +80,6 @@ const rows: AlarmRow[] = [
     to: 'page',
     description: 'No sweep has finished for five minutes: check its schedule, queue and log',
     metric: (metrics) => metrics.service('SweepRuns', MINUTE),
-    threshold: 1,
     below: true,
     periods: 5,
     firesWithoutData: true,
@@ -103,7 +99,6 @@ const rows: AlarmRow[] = [
     description:
       'The sweep cannot check an item, a shard or a provider: find "fault" and its subject in the log of sweep',
     metric: (metrics) => metrics.service('SweepFaults', COUNTED),
-    threshold: 1,
     periods: 2,
   },
   {
@@ -123,7 +118,6 @@ const rows: AlarmRow[] = [
     description:
       'A provider\'s charges, invalid accounts or unknown numbers are far above its last weeks: find "use is unusual" in the log of sweep, which names provider and remedy',
     metric: (metrics) => metrics.service('UnusualUse', HIGHEST),
-    threshold: 1,
   },
   {
     name: 'bank-down',
@@ -132,7 +126,6 @@ const rows: AlarmRow[] = [
     description:
       'The bank of this mail has given no reply for two minutes, and its debits wait: call the bank, then see operator bank show',
     metric: (metrics) => metrics.perBank('BankDown', { statistic: 'Maximum', minutes: 1 }),
-    threshold: 1,
   },
   {
     name: 'prompts-refused',
@@ -148,7 +141,6 @@ const rows: AlarmRow[] = [
     description:
       'Customers decline most prompts of a provider or let them time out: find "prompts are unwanted" in the log of sweep, which names provider and remedy',
     metric: (metrics) => metrics.service('UnwantedPrompts', HIGHEST),
-    threshold: 1,
   },
   {
     // Without a retry by the bank the debit times out.
@@ -157,7 +149,6 @@ const rows: AlarmRow[] = [
     description:
       'A bank received 429 and its reports may be lost: find caller and operation in the log, then run operator limit set --bank',
     metric: (metrics) => metrics.service('BankRequestsLimited', COUNTED),
-    threshold: 1,
   },
   {
     name: 'bank-credentials-refused',
@@ -183,7 +174,6 @@ const rows: AlarmRow[] = [
     description:
       'A stored secret cannot be opened, so its webhook, bank or provider stops, or calls about customers fail: run operator secret reseal, then replace the secrets that it logs',
     metric: (metrics) => metrics.service('SecretsUnreadable', COUNTED),
-    threshold: 1,
   },
   {
     name: 'change-records-altered',
@@ -192,7 +182,6 @@ const rows: AlarmRow[] = [
     description:
       'A change record was updated or removed, which no function may do: find "change record" in the log of relay, then who wrote to the table',
     metric: (metrics) => metrics.service('ChangeRecordsAltered', COUNTED),
-    threshold: 1,
   },
   {
     name: 'reconciliation-missing',
@@ -224,7 +213,6 @@ const failedRows = (
     look,
     description: `${meaning}: find "fault" in the consumer's log, fix the cause, then ${remedy}`,
     metric: (metrics) => metrics.queueCount(name, { statistic: 'Maximum', minutes: 1 }),
-    threshold: 1,
   },
   {
     // SQS keeps messages for 14 days after the first send, which was up to four days earlier.

@@ -90,7 +90,6 @@ const reminders: AlarmRow[] = [
     isEvent: true,
     description: 'Exceptions are open: resolve those of operator exception list --status open',
     metric: (metrics) => metrics.service('OpenExceptions', HIGHEST),
-    threshold: 1,
   },
   {
     name: 'requests-overdue',
@@ -99,7 +98,6 @@ const reminders: AlarmRow[] = [
     description:
       'Reversal requests of providers wait longer than five working days: accept or decline those of operator exception list --kind reversal_request --status open',
     metric: (metrics) => metrics.service('RequestsOverdue', HIGHEST),
-    threshold: 1,
   },
   {
     name: 'payouts-overdue',
@@ -108,7 +106,6 @@ const reminders: AlarmRow[] = [
     description:
       'Payouts of earlier days are not made: operator settlement process prints the reason of each batch',
     metric: (metrics) => metrics.service('OverduePayouts', HIGHEST),
-    threshold: 1,
   },
   {
     name: 'providers-owing',
@@ -129,7 +126,6 @@ const remittanceRow: AlarmRow = {
   description:
     'Banks owe money for more than two days: record remittances that have arrived, and ask the banks that operator day close names for the others',
   metric: (metrics) => metrics.service('BanksOwing', HIGHEST),
-  threshold: 1,
 }
 
 const QUARTER_HOUR = 900

@@ -20,7 +20,6 @@ const rows: AlarmRow[] = [
     description:
       'DynamoDB throttled reads of the table or an index: enable Contributor Insights of the table to find the hot partition',
     metric: (metrics) => metrics.tableThrottles('read'),
-    threshold: 1,
     periods: 3,
   },
   {
@@ -29,7 +28,6 @@ const rows: AlarmRow[] = [
     description:
       'DynamoDB throttled writes to the table or an index: enable Contributor Insights of the table to find the hot partition',
     metric: (metrics) => metrics.tableThrottles('write'),
-    threshold: 1,
     periods: 3,
   },
   {
@@ -39,7 +37,6 @@ const rows: AlarmRow[] = [
     description:
       'Functions of the account were throttled for 15 minutes: raise the quota "Concurrent executions" or reserved of the stage',
     metric: (metrics) => metrics.account('Throttles', COUNTED),
-    threshold: 1,
     periods: 3,
   },
   {
@@ -47,7 +44,6 @@ const rows: AlarmRow[] = [
     look: 'dashboard',
     description: 'Scheduler delayed invocations: raise its quota "Invocations throttle limit"',
     metric: (metrics) => metrics.schedules('InvocationThrottleCount', COUNTED),
-    threshold: 1,
     periods: 3,
   },
   {
@@ -65,7 +61,6 @@ const rows: AlarmRow[] = [
     description:
       'Scheduler dropped invocations: redrive the dead letters of the target; the sweep expires the debits',
     metric: (metrics) => metrics.schedules('InvocationDroppedCount', COUNTED),
-    threshold: 1,
   },
   {
     name: 'schedule-dead-letters-lost',
@@ -73,7 +68,6 @@ const rows: AlarmRow[] = [
     description:
       "Scheduler could not write a dead letter: check the policy of the schedules' role; the sweep expires the debits",
     metric: (metrics) => metrics.schedules('InvocationsFailedToBeSentToDeadLetterCount', COUNTED),
-    threshold: 1,
   },
   {
     name: 'invocations-dropped',
@@ -81,7 +75,6 @@ const rows: AlarmRow[] = [
     description:
       'AWS stopped a recursive loop of invocations: find the function that sends to its own queue',
     metric: (metrics) => metrics.droppedInvocations(),
-    threshold: 1,
   },
 ]
 
@@ -120,7 +113,6 @@ const backupRows: AlarmRow[] = [
       'No backup has completed for 36 hours: look for failed jobs of the vault in the console of AWS Backup',
     metric: (metrics) =>
       metrics.backups('NumberOfBackupJobsCompleted', { statistic: 'Sum', minutes: 60 }),
-    threshold: 1,
     below: true,
     periods: 36,
     firesWithoutData: true,
@@ -132,7 +124,6 @@ const backupRows: AlarmRow[] = [
     description:
       'A backup job failed, expired or was aborted: read its message in the console of AWS Backup, then start it by hand',
     metric: (metrics) => metrics.failedBackups(),
-    threshold: 1,
   },
 ]
 
@@ -142,7 +133,6 @@ const exportRow: AlarmRow = {
   description:
     'No export of the table has completed for 36 hours: read the last executions of its state machine in Step Functions, then export each missing night',
   metric: (metrics) => metrics.exports({ statistic: 'Sum', minutes: 60 }),
-  threshold: 1,
   below: true,
   periods: 36,
   firesWithoutData: true,
@@ -206,7 +196,6 @@ export const probeRow: AlarmRow = {
   description:
     'The probe in another Region has failed for three minutes: find "probe failed" in its log, then check the Region, domain.name, its certificate and the firewall',
   metric: (metrics) => metrics.probes(),
-  threshold: 1,
   below: true,
   periods: 3,
   firesWithoutData: true,

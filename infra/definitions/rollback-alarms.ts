@@ -46,6 +46,5 @@ export const rollbackAlarms: AlarmRow[] = [
     description:
       'Endpoints crashed or timed out: find "platform.report" in the log of the function',
     metric: (metrics) => metrics.crashes(),
-    threshold: 1,
   },
 ]
