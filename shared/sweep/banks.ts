@@ -15,7 +15,7 @@ import { connectionConfig } from '../store/banks/connector-settings.ts'
 import { downCacheSeconds, readBankHealths } from '../store/banks/health.ts'
 import { endWait, waitingPages } from '../store/banks/waiting.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
-import { logFault } from './repair.ts'
+import { withFaults } from './repair.ts'
 
 /** A reply after this time does not end an outage. */
 const PROBE_SECONDS = 5
@@ -32,11 +32,11 @@ export const sweepBanks = async (
   timeIsUp: () => boolean,
 ): Promise<ReadonlySet<Reference>> => {
   const resumed = new Set<Reference>()
-  await guarded('banks', async () => {
+  await withFaults('banks', async () => {
     const healths = await readBankHealths(runtime.now())
     await Promise.all(
       [...healths].map(([identifier, health]) =>
-        guarded(identifier, async () => {
+        withFaults(identifier, async () => {
           const isUp =
             health.state === 'down'
               ? await probe(identifier, runtime)
@@ -48,10 +48,6 @@ export const sweepBanks = async (
   })
   return resumed
 }
-
-/** Logs a fault, so that the sweep continues. */
-const guarded = (subject: string, work: () => Promise<void>): Promise<void> =>
-  work().catch((error) => logFault(subject, error))
 
 /** Asks a bank that is down for a reply. Measures the outage, so that its alarm rings until the end. */
 const probe = async (identifier: string, runtime: Runtime): Promise<boolean> => {

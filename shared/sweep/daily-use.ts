@@ -9,7 +9,7 @@ import { type Day, dayAfter, dayOf } from '../domain/time.ts'
 import { log } from '../log.ts'
 import { mapConcurrent } from '../store/concurrent.ts'
 import { listDailyUse } from '../store/providers/daily-use.ts'
-import { logFault } from './repair.ts'
+import { withFaults } from './repair.ts'
 
 const PROVIDERS_AT_ONCE = 8
 
@@ -33,14 +33,12 @@ export const checkDailyUse = async (
 ): Promise<void> => {
   const today = dayOf(now)
   const first = previous ? dayOf(new Date(previous.getTime() - LATE_MS)) : today
-  await mapConcurrent(providers, PROVIDERS_AT_ONCE, async (provider) => {
-    try {
+  await mapConcurrent(providers, PROVIDERS_AT_ONCE, (provider) =>
+    withFaults(provider, async () => {
       const uses = await listDailyUse(provider, dayAfter(first, -COMPARED_DAYS))
       for (let day = first; day <= today; day = dayAfter(day)) checkDay(provider, day, uses)
-    } catch (error) {
-      logFault(provider, error)
-    }
-  })
+    }),
+  )
 }
 
 const checkDay = (provider: ProviderId, date: Day, uses: ReadonlyMap<Day, DailyUse>): void => {

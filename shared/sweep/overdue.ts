@@ -35,7 +35,7 @@ import {
 import { settlementEvent } from '../views/webhook-payload.ts'
 import { sweepErasure } from './erasure.ts'
 import { expectedOfRun } from './reconciliation.ts'
-import { type CheckedDebit, graceElapsed, logFault, repairEvents } from './repair.ts'
+import { type CheckedDebit, graceElapsed, repairEvents, withFaults } from './repair.ts'
 
 /** The items of a shard that one run checks; the next run continues. */
 const ITEMS_MAX = 500
@@ -84,20 +84,6 @@ export const sweepOverdue = async (run: SweepRun): Promise<DueDebit[]> => {
     shards.map((shard) => withFaults(keys.workShard(shard), () => sweepShard(shard))),
   )
   return remaining
-}
-
-/** Logs a fault, so that the others continue. */
-const withFaults = async (
-  subject: string,
-  work: () => Promise<unknown>,
-  afterFault?: () => Promise<unknown>,
-): Promise<void> => {
-  try {
-    await work()
-  } catch (error) {
-    logFault(subject, error)
-    if (afterFault) await withFaults(subject, afterFault)
-  }
 }
 
 /** Delays due debits whose repair failed, at most until their next deadline. */

@@ -24,6 +24,20 @@ import { debitEvents } from '../views/webhook-payload.ts'
 export const logFault = (subject: string, error: unknown): void =>
   log.error('fault', { job: 'sweep', subject: [subject], error }, { SweepFaults: 1 })
 
+/** Logs a fault, so that other work continues. */
+export const withFaults = async (
+  subject: string,
+  work: () => Promise<unknown>,
+  afterFault?: () => Promise<unknown>,
+): Promise<void> => {
+  try {
+    await work()
+  } catch (error) {
+    logFault(subject, error)
+    if (afterFault) await withFaults(subject, afterFault)
+  }
+}
+
 /** A debit and the recorded deliveries of its events. */
 export type CheckedDebit = { debit: Debit; deliveries: readonly Delivery[] }
 
