@@ -1,6 +1,7 @@
 import { type Debit, stateAt } from '../domain/debits/debit.ts'
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
+import { isWithin } from '../domain/settlement/ledger-entry.ts'
 import { type Day, dayAfter, startOf } from '../domain/time.ts'
 import { createdWithin } from '../store/debits/debit-lists.ts'
 import type { ListName } from '../store/debits/status-lists.ts'
@@ -95,24 +96,21 @@ export const checkDebits = async (task: SpanTask, scope: PartScope): Promise<Tas
 /** Reads the debits of the feed that were created in a span and that the index does not list yet. */
 const unlisted = async (
   references: readonly Reference[],
-  { from, before }: Span,
+  span: Span,
   { provider, window }: PartScope,
 ) => {
   const known = new Set(references)
   const found = new Set<Reference>()
   let below: number | undefined
   do {
-    const { entries, next } = await recentFeed(provider, from, below)
+    const { entries, next } = await recentFeed(provider, span.from, below)
     for (const reference of read.createdOn(entries, window)) {
       if (!known.has(reference)) found.add(reference)
     }
     below = next
   } while (below !== undefined)
   const late = await read.readFollowed([...found])
-  return [...late.values()].filter(({ debit }) => {
-    const { createdAt } = stateAt(debit, 0)
-    return createdAt >= from && createdAt < before
-  })
+  return [...late.values()].filter(({ debit }) => isWithin(stateAt(debit, 0).createdAt, span))
 }
 
 /** Checks that the debits of the day in a part of the feed exist: they were accepted. */
@@ -137,9 +135,6 @@ const reportMissing = (
     findings.add(1, { provider, subject }, result)
   }
 }
-
-const isOfDay = ({ history: [created] }: Debit, { from, before }: Window): boolean =>
-  created === undefined || (created.at >= from && created.at < before)
 
 /** Returns the share of a debit in its day's total. */
 const shareOf = ({ facts, status }: Debit, { date }: Window): bigint =>
@@ -196,7 +191,9 @@ const isCheckedByCreation = ({ history: [created], status }: Debit, { date, befo
 
 const checkSettled = async (debits: readonly Debit[], scope: PartScope): Promise<void> => {
   const { provider, window, findings } = scope
-  const others = debits.filter((debit) => !debit.history[0] || !isOfDay(debit, window))
+  const others = debits.filter(
+    ({ history: [created] }) => !created || !isWithin(created.at, window),
+  )
   for (const record of await read.loadSettled(others)) {
     const of = { provider, subject: record.debit.facts.reference }
     findings.check(22, of, () => isSettledOnce(record, window))

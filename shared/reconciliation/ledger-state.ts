@@ -3,7 +3,7 @@ import type { Debit } from '../domain/debits/debit.ts'
 import type { BatchId, Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
 import type { Batch, Line } from '../domain/settlement/batch.ts'
-import type { Account, Balances } from '../domain/settlement/ledger-entry.ts'
+import { type Account, type Balances, isWithin } from '../domain/settlement/ledger-entry.ts'
 import { casesSince, openCases } from '../ledger/cases.ts'
 import { type Case, completionOf, repaidAt, undecidedUntil } from '../ledger/entries.ts'
 import { unsettledDebits } from '../ledger/facts.ts'
@@ -46,9 +46,6 @@ export const undecided = (cases: readonly Case[], end: Date): bigint =>
     }),
   )
 
-const isOfDay = (at: Date | undefined, { from, before }: Window): boolean =>
-  at !== undefined && at >= from && at < before
-
 const addTo = (collected: Balances, bank: BankIdentifier, amount: bigint): void => {
   const account: Account = `bank_receivable:${bank}`
   collected.set(account, (collected.get(account) ?? 0) + Number(amount))
@@ -57,7 +54,8 @@ const addTo = (collected: Balances, bank: BankIdentifier, amount: bigint): void 
 /** Adds what the bank of a debit owes since the day, if it completed the debit on the day. */
 export const addCollected = (collected: Balances, debit: Debit, window: Window): void => {
   const { bank, amount } = debit.facts
-  if (isOfDay(timeOf(debit, 'completed'), window)) addTo(collected, bank.identifier, whole(amount))
+  const at = timeOf(debit, 'completed')
+  if (at && isWithin(at, window)) addTo(collected, bank.identifier, whole(amount))
 }
 
 /** Adds what banks owe since the day for late completions, and no longer owe for refunds. */
