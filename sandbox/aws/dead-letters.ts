@@ -105,7 +105,7 @@ export const newDeadLetters = ({ now, arnOf, journal }: Deps) => {
   }
 }
 
-const md5 = (text: string): string => createHash('md5').update(text).digest('hex')
+export const md5 = (text: string): string => createHash('md5').update(text).digest('hex')
 
 /** SQS returns attributes only to callers that name them. */
 const messageOf = (

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { functionNames } from '../../infra/definitions/function-permissions.ts'
 import { authorize } from '../authorizer.ts'
+import { md5 } from '../aws/dead-letters.ts'
 import type { Answer, Command } from '../aws/sdk.ts'
 import { close, listen } from '../local-server.ts'
 import { isLocal, targetOf } from '../request-target.ts'
@@ -140,5 +140,3 @@ const withDigests = ({ MessageBody, Entries = [] }: SqsInput, output: Output): O
   }))
   return { ...output, Successful }
 }
-
-const md5 = (text: string): string => createHash('md5').update(text).digest('hex')

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { parseJson } from '../domain/json.ts'
 import { type Day, dayAfter } from '../domain/time.ts'
 import { type FileDigest, readLines, readObject } from './bucket.ts'
 import { type AuditLine, canonical, parseLine } from './lines.ts'
@@ -36,12 +37,8 @@ export const LATE = 'late'
 export type SealedDay = DayLink & { content: SealedContent | undefined }
 
 const parsed = (text: string): SealedContent | undefined => {
-  try {
-    const content = JSON.parse(text)
-    return typeof content === 'object' && content?.sources && content.late ? content : undefined
-  } catch {
-    return undefined
-  }
+  const content = parseJson(text) as SealedContent | null | undefined
+  return content?.sources && content.late ? content : undefined
 }
 
 /** @param day the day of the object's key */

@@ -3,6 +3,7 @@ import type { ProviderId } from '../domain/providers/provider.ts'
 import { type Day, startOf } from '../domain/time.ts'
 import { log, logUnreadable } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
+import { groupsOf } from '../store/concurrent.ts'
 import { findDebits } from '../store/debits/debits.ts'
 import { findProvider } from '../store/providers/providers.ts'
 import { listBatchesOfDay } from '../store/settlement/batches.ts'
@@ -168,13 +169,8 @@ const finishBatches = async (
 const DEBITS_PER_READ = 100
 
 /** Reads debits concurrently, in their order. */
-const loadCandidates = async (references: readonly Reference[]): Promise<Candidate[]> => {
-  const groups: (readonly Reference[])[] = []
-  for (let start = 0; start < references.length; start += DEBITS_PER_READ) {
-    groups.push(references.slice(start, start + DEBITS_PER_READ))
-  }
-  return (await Promise.all(groups.map(loadGroup))).flat()
-}
+const loadCandidates = async (references: readonly Reference[]): Promise<Candidate[]> =>
+  (await Promise.all(groupsOf(references, DEBITS_PER_READ).map(loadGroup))).flat()
 
 const loadGroup = async (references: readonly Reference[]): Promise<Candidate[]> => {
   const debits = [...(await findDebits(references, logUnreadable('build-batch'))).values()]
