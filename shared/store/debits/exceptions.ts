@@ -1,3 +1,4 @@
+import { defined } from '../../domain/complete.ts'
 import type { Debit } from '../../domain/debits/debit.ts'
 import type { ExceptionStatus, ReportException, Resolution } from '../../domain/debits/exception.ts'
 import {
@@ -28,12 +29,28 @@ export const fromExceptionItem = (item: db.Item): ReportException => {
 const expiryOf = ({ resolvedAt }: Pick<ReportException, 'resolvedAt'>) =>
   resolvedAt === undefined ? {} : recordExpiry(new Date(resolvedAt))
 
-/** Returns the end of an expression that resolves an exception, and its value. */
-const expirySetting = (resolution: Resolution) => {
-  const { expiresAt } = expiryOf(resolution)
-  return expiresAt === undefined
-    ? { expression: [], values: {} }
-    : { expression: ['expiresAt = :expires'], values: { ':expires': expiresAt } }
+/**
+ * Returns the update that resolves an exception.
+ * @param isAccepted of a request
+ * @param settingOf returns the value of a member in the expression
+ */
+const resolved = (
+  { note, resolvedBy, resolvedAt }: Resolution,
+  isAccepted: boolean | undefined,
+  settingOf: (member: string) => string,
+) => {
+  const decision = defined({ resolvedAt, resolvedBy, note, isAccepted })
+  const place = { byStatus: keys.exceptions('resolved'), ...expiryOf({ resolvedAt }) }
+  const settings = [
+    ...Object.keys(decision).map((member) => `${member} = ${settingOf(member)}`),
+    ...Object.keys(place).map((member) => `${member} = :${member}`),
+  ]
+  return {
+    UpdateExpression: `SET ${settings.join(', ')}`,
+    ExpressionAttributeValues: Object.fromEntries(
+      Object.entries({ ...decision, ...place }).map(([member, value]) => [`:${member}`, value]),
+    ),
+  }
 }
 
 const itemOf = (exception: ReportException) => ({
@@ -66,33 +83,15 @@ export const findRequest = async ({
 }
 
 /** Returns the write that accepts a request as its debit is reversed. A declined one stays declined. */
-export const acceptanceWrite = ({ facts, reversalRequest }: Debit, resolution: Resolution) => {
-  const { note, resolvedBy, resolvedAt } = resolution
-  const expiry = expirySetting(resolution)
-  return reversalRequest
+export const acceptanceWrite = ({ facts, reversalRequest }: Debit, resolution: Resolution) =>
+  reversalRequest
     ? [
         db.updateWrite(keys.exception({ ...facts, ...reversalRequest }), {
-          UpdateExpression: [
-            'SET resolvedAt = if_not_exists(resolvedAt, :at)',
-            'resolvedBy = if_not_exists(resolvedBy, :by)',
-            'note = if_not_exists(note, :note)',
-            'isAccepted = if_not_exists(isAccepted, :accepted)',
-            'byStatus = :resolved',
-            ...expiry.expression,
-          ].join(', '),
+          ...resolved(resolution, true, (member) => `if_not_exists(${member}, :${member})`),
           ConditionExpression: 'attribute_exists(pk)',
-          ExpressionAttributeValues: {
-            ':at': resolvedAt,
-            ':by': resolvedBy,
-            ':note': note,
-            ':accepted': true,
-            ':resolved': keys.exceptions('resolved'),
-            ...expiry.values,
-          },
         }),
       ]
     : []
-}
 
 /** Lists the exceptions of one debit, oldest first. */
 export const findExceptions = async (reference: Reference): Promise<ReportException[]> =>
@@ -156,23 +155,8 @@ export const countOpenExceptions = async (): Promise<number> => {
 export const resolutionWrite = (
   exception: Pick<ReportException, 'reference' | 'at' | 'requestId' | 'request'>,
   resolution: Resolution,
-) => {
-  const { note, resolvedBy, resolvedAt } = resolution
-  const expiry = expirySetting(resolution)
-  return db.updateWrite(keys.exception(exception), {
-    UpdateExpression: [
-      'SET resolvedAt = :at, resolvedBy = :by, note = :note, byStatus = :resolved',
-      ...(exception.request ? ['isAccepted = :accepted'] : []),
-      ...expiry.expression,
-    ].join(', '),
+) =>
+  db.updateWrite(keys.exception(exception), {
+    ...resolved(resolution, exception.request ? false : undefined, (member) => `:${member}`),
     ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(resolvedAt)',
-    ExpressionAttributeValues: {
-      ':at': resolvedAt,
-      ':by': resolvedBy,
-      ':note': note,
-      ':resolved': keys.exceptions('resolved'),
-      ...(exception.request && { ':accepted': false }),
-      ...expiry.values,
-    },
   })
-}
