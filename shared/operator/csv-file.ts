@@ -12,9 +12,10 @@ export const PRINTED_MAX = 20
 
 export type LineError = { line: number; reason: string }
 
-/** @param count the number of wrong lines, of which the first ones are given */
+/** @param count the number of wrong lines, of which at least the first ones are given */
 export const refuse = (errors: readonly LineError[], count = errors.length): never => {
-  const printed = errors.map(({ line, reason }) => `line ${line}: ${reason}`)
+  const first = errors.slice(0, PRINTED_MAX)
+  const printed = first.map(({ line, reason }) => `line ${line}: ${reason}`)
   const rest = count - printed.length
   const summary = rest > 0 ? [`and ${rest} more lines`] : []
   throw new MalformedFile([...printed, ...summary].join('\n'))
@@ -119,9 +120,32 @@ export async function* recordsInTexts(
 }
 
 /** The places of named columns in the records below a header, which have as many fields as it. */
-export type Columns = { places: readonly number[]; width: number }
+type Columns = { places: readonly number[]; width: number }
 
-export const columnsIn = ({ record, info }: CsvRecord, names: readonly string[]): Columns => {
+/**
+ * Yields the fields of named columns, row by row, or the reason to refuse a row.
+ * @param emptyReason the reason to refuse a file without a header
+ */
+export async function* rowsIn(
+  file: FileParts,
+  names: readonly string[],
+  emptyReason = `column ${names.join(', ')} is missing`,
+): AsyncGenerator<LineError | { line: number; fields: string[] }> {
+  let columns: Columns | undefined
+  for await (const csv of recordsIn(file)) {
+    if (!columns) {
+      columns = columnsIn(csv, names)
+      continue
+    }
+    const line = firstLineOf(csv)
+    const reason = widthReason(csv, columns.width)
+    if (reason) yield { line, reason }
+    else yield { line, fields: columns.places.map((place) => csv.record[place] ?? '') }
+  }
+  if (!columns) refuse([{ line: 1, reason: emptyReason }])
+}
+
+const columnsIn = ({ record, info }: CsvRecord, names: readonly string[]): Columns => {
   const header = record.map((name) => name.toLowerCase())
   const missing = names.filter((name) => !header.includes(name))
   const repeated = names.filter((name) => header.indexOf(name) !== header.lastIndexOf(name))

@@ -2,23 +2,12 @@ import * as v from 'valibot'
 import { CustomerAccount } from '../domain/banks/bank.ts'
 import type { ImportRow } from '../domain/banks/customer-import.ts'
 import { PhoneNumber } from '../domain/phone.ts'
-import {
-  type Columns,
-  type CsvRecord,
-  columnsIn,
-  type FileParts,
-  firstLineOf,
-  type LineError,
-  PRINTED_MAX,
-  reasonsOf,
-  recordsIn,
-  refuse,
-  widthReason,
-} from './csv-file.ts'
+import { type FileParts, type LineError, reasonsOf, refuse, rowsIn } from './csv-file.ts'
 
 /** A CSV file with the accounts of a bank's customers, read row by row in bounded memory. */
 
-const COLUMNS = ['phone', 'name', 'account_number', 'active'] as const
+const COLUMNS = ['phone', 'name', 'account_number', 'active']
+const NO_ACCOUNT = 'the file has no account'
 
 const { customerName, accountNumber } = CustomerAccount.entries
 const active = v.pipe(
@@ -54,13 +43,9 @@ const newPhoneSet = () => {
 }
 
 const rowOf = (
-  csv: CsvRecord,
-  { places, width }: Columns,
+  [phone, name, account_number, activeText]: readonly string[],
   isNew: (phone: PhoneNumber) => boolean,
 ): ImportRow | string => {
-  const reason = widthReason(csv, width)
-  if (reason) return reason
-  const [phone, name, account_number, activeText = ''] = places.map((place) => csv.record[place])
   const isActive = v.safeParse(active, activeText)
   if (!isActive.success) return 'active must be true or false'
   const parsed = v.safeParse(Row, { isActive: isActive.output, phone, name, account_number })
@@ -79,16 +64,11 @@ const PART_BYTES = 200_000
 /** @throws MalformedFile if the file is unreadable, has no header or no accepted row */
 export async function* readCustomers(file: FileParts): AsyncGenerator<CustomersPart> {
   const isNew = newPhoneSet()
-  let columns: Columns | undefined
   let part: CustomersPart = { rows: [], refused: [] }
   let [bytes, accepted] = [0, 0]
-  for await (const csv of recordsIn(file)) {
-    if (!columns) {
-      columns = columnsIn(csv, COLUMNS)
-      continue
-    }
-    const row = rowOf(csv, columns, isNew)
-    if (typeof row === 'string') part.refused.push({ line: firstLineOf(csv), reason: row })
+  for await (const read of rowsIn(file, COLUMNS, NO_ACCOUNT)) {
+    const row = 'reason' in read ? read.reason : rowOf(read.fields, isNew)
+    if (typeof row === 'string') part.refused.push({ line: read.line, reason: row })
     else {
       part.rows.push(row)
       accepted += 1
@@ -101,9 +81,7 @@ export async function* readCustomers(file: FileParts): AsyncGenerator<CustomersP
     }
   }
   if (accepted === 0) {
-    const { refused } = part
-    if (refused.length === 0) refuse([{ line: 1, reason: 'the file has no account' }])
-    refuse(refused.slice(0, PRINTED_MAX), refused.length)
+    refuse(part.refused.length > 0 ? part.refused : [{ line: 1, reason: NO_ACCOUNT }])
   }
   yield part
 }
