@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { isObject } from '../shared/domain/json.ts'
 import { printable } from '../shared/domain/text.ts'
 
 /** A failed check, in one line. */
@@ -15,9 +16,6 @@ const format = (value: unknown): string => {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
   return printable(text).slice(0, PRINTED_MAX)
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Reduces a value to the members that the expected value names, so that a message shows only them. */
 const reduce = (actual: unknown, expected: unknown): unknown => {

@@ -1,3 +1,4 @@
+import { isObject } from '../../shared/domain/json.ts'
 import { printable } from '../../shared/domain/text.ts'
 
 /** Formats results for a terminal; programs read JSON. */
@@ -10,9 +11,6 @@ const LAST = new Set(['uuid', 'currency'])
 const GAP = 2
 
 type ResultRow = Record<string, unknown>
-
-const isRow = (value: unknown): value is ResultRow =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const textOf = (value: unknown): string => {
   if (value === null || value === undefined) return '-'
@@ -75,15 +73,15 @@ export const tableOf = (result: unknown, width: number, hasNext = false): string
   if (Array.isArray(result) && result.length === 0) {
     return hasNext ? 'none so far: continue with --cursor' : 'none'
   }
-  if (Array.isArray(result) && result.every(isRow)) return gridOf(result, width)
-  if (!isRow(result)) return textOf(result)
+  if (Array.isArray(result) && result.every(isObject)) return gridOf(result, width)
+  if (!isObject(result)) return textOf(result)
   const longest = Math.max(...Object.keys(result).map(({ length }) => length))
   return Object.entries(result)
     .map(([name, value]) => {
       const line = `${name.padEnd(longest)}  ${textOf(value)}`
       const isBlock = Array.isArray(value)
-        ? value.length > 0 && value.every(isRow)
-        : isRow(value) && line.length > width
+        ? value.length > 0 && value.every(isObject)
+        : isObject(value) && line.length > width
       return isBlock
         ? `${name}\n${tableOf(value, width - GAP).replaceAll(/^/gm, ' '.repeat(GAP))}`
         : line

@@ -1,4 +1,5 @@
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import { isObject } from '../../shared/domain/json.ts'
 
 /** Converts between DynamoDB's JSON protocol and commands of the document client. */
 
@@ -19,16 +20,13 @@ type Attributes = Record<string, unknown>
 const mapMembers = (members: Attributes, map: (value: unknown) => unknown): Attributes =>
   Object.fromEntries(Object.entries(members).map(([name, value]) => [name, map(value)]))
 
-const isMap = (value: unknown): value is Attributes =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const valueTypes: Record<string, (value: unknown) => boolean> = {
   S: (value) => typeof value === 'string',
   N: (value) => typeof value === 'string',
   BOOL: (value) => typeof value === 'boolean',
   NULL: (value) => value === true,
   L: Array.isArray,
-  M: isMap,
+  M: isObject,
 }
 
 /** Returns whether the map is a value such as `{S: 'text'}`; an item has at least two attributes. */
@@ -40,7 +38,7 @@ const isAttributeValue = (value: Attributes): boolean => {
 /** Converts the attribute values of a request. */
 export const documentInput = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(documentInput)
-  if (!isMap(value)) return value
+  if (!isObject(value)) return value
   if (isAttributeValue(value)) return unmarshall({ value: value as never }).value
   return mapMembers(value, documentInput)
 }

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { refusalReply, successReply } from '../../shared/api/envelope.ts'
 import { malformed, NOT_AN_OBJECT, NOT_JSON } from '../../shared/api/json-body.ts'
-import { parseJson } from '../../shared/domain/json.ts'
+import { isObject, parseJson } from '../../shared/domain/json.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { newRequestId } from '../gateway-event.ts'
 import { unusedRate } from '../sandbox-reply.ts'
@@ -37,10 +37,7 @@ const bodyOf = (bytes: Buffer): Record<string, unknown> | undefined | Refusal =>
   if (bytes.length === 0) return undefined
   const body = parseJson(bytes.toString('utf8'))
   if (body === undefined) return malformed(NOT_JSON)
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
-    return malformed(NOT_AN_OBJECT)
-  }
-  return body as Record<string, unknown>
+  return isObject(body) ? body : malformed(NOT_AN_OBJECT)
 }
 
 const answer = async (control: Control, { method, pathname, body }: ControlRequest) => {

@@ -1,3 +1,4 @@
+import { isObject } from '../../shared/domain/json.ts'
 import type { Json } from './schemas.ts'
 
 /** Finds what a caller of an earlier description cannot rely on any more, in schemas. */
@@ -18,9 +19,6 @@ export type Comparison = {
 type Sides = { base: Json; next: Json }
 
 type MemberPlace = { comparison: Comparison; path: string }
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const objectIn = (value: unknown): Json => (isObject(value) ? value : {})
 

@@ -1,5 +1,6 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
+import { isObject } from '../../shared/domain/json.ts'
 import { errors } from '../../shared/domain/refusal.ts'
 import { fieldDescriptions, schemaFieldDescriptions } from './field-descriptions.ts'
 
@@ -56,9 +57,6 @@ export const withDescriptions = (properties: Json): Json =>
       return [name, { ...schema, [schema.title ? OF_FIELD : 'description']: description }]
     }),
   )
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The schemas with a title, by that name. Filled as schemas are converted. */
 const named = new Map<string, Json>()

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { tokenize } from '@humanwhocodes/momoa'
-import { parseJson } from '../domain/json.ts'
+import { isObject, parseJson } from '../domain/json.ts'
 import { invalid, Refusal } from '../domain/refusal.ts'
 import { WHOLE } from '../domain/validation.ts'
 
@@ -157,9 +157,6 @@ export const fieldsOf = (
   const innerNumbers = numbers.map(({ path, text }) => ({ path: path.slice(1), text }))
   return checkNumbers(innerNumbers, fields) ?? withTexts(inner, innerNumbers, fields)
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const withTexts = (
   body: Record<string, unknown>,

@@ -7,6 +7,10 @@ export const parseJson = (text: string): unknown => {
   }
 }
 
+/** Reports whether a value is an object of JSON: no list and not null. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 // Strings, keys with their colon, and the marks of objects.
 const TOKEN = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}]/g
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isObject } from './json.ts'
 import { CONTROL_CHARACTERS, hasControlCharacters } from './text.ts'
 
 export type Metadata = Record<string, unknown>
@@ -20,10 +21,7 @@ const strings = (value: unknown): string[] => {
 
 /** A JSON object of at most 8 KiB. */
 export const Metadata = v.pipe(
-  v.custom<Metadata>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    MESSAGE,
-  ),
+  v.custom<Metadata>(isObject, MESSAGE),
   v.check(fitsMetadata, METADATA_TOO_LARGE),
   v.check(
     (metadata) => !strings(metadata).some((text) => hasControlCharacters(text, { lines: true })),
