@@ -5,8 +5,8 @@ import { callObject } from '../../shared/domain/operator/approval.ts'
 import type { BulkId } from '../../shared/domain/operator/bulk.ts'
 import { invalid, Refusal, unlessRefused } from '../../shared/domain/refusal.ts'
 import { accountRecorder } from '../../shared/operator/account-record.ts'
+import { debitsOf } from '../../shared/operator/customer-debits.ts'
 import { eraseCustomer, refusalToErase } from '../../shared/operator/customer-erasure.ts'
-import { exportCustomer } from '../../shared/operator/customer-export.ts'
 import {
   ImportRows,
   importScope,
@@ -27,8 +27,13 @@ import {
   removeAccount,
 } from '../../shared/store/banks/banks.ts'
 import { accessPages } from '../../shared/store/operator/accesses.ts'
-import { findCustomerHash } from '../../shared/store/operator/customer-hash.ts'
-import { accessView, accountView as view } from '../../shared/views/operator/customer.ts'
+import { putChange } from '../../shared/store/operator/changes.ts'
+import { customerHasher, findCustomerHash } from '../../shared/store/operator/customer-hash.ts'
+import {
+  accessView,
+  customerExportView,
+  accountView as view,
+} from '../../shared/views/operator/customer.ts'
 
 /** Characters. The command downloads a longer document from S3. */
 const REPLY_MAX = 1_000_000
@@ -98,8 +103,12 @@ export const manageCustomer = operatorHandler(customer, {
     run: repeatErasures,
     check: async (options, author) => (await refusalToRepeat(options, author)) ?? callObject({}),
   },
-  export: async (options, author, runtime) => {
-    const document = await exportCustomer(options, author, runtime)
+  export: async ({ phone }, author, runtime) => {
+    const hash = await customerHasher(runtime)
+    const customer = hash(phone)
+    const [accounts, debits] = await Promise.all([listAccounts(phone), debitsOf(phone)])
+    await putChange({ ...author, target: customer, customer }, { debits: debits.length })
+    const document = customerExportView(phone, accounts, debits)
     const text = JSON.stringify(document)
     return text.length <= REPLY_MAX ? document : downloaded(text, author.id)
   },

@@ -1,7 +1,10 @@
 import type { Stack } from 'aws-cdk-lib'
 import * as gateway from 'aws-cdk-lib/aws-apigateway'
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { Alias, IFunction } from 'aws-cdk-lib/aws-lambda'
+import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53'
+import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets'
 import { operationNames, operations } from '../../shared/api/operations.ts'
 import { methodsOf } from '../../shared/api/resources.ts'
 import { UNMATCHED } from '../definitions/functions.ts'
@@ -14,7 +17,7 @@ import {
   REQUEST_ID,
 } from '../definitions/gateway-responses.ts'
 import { stageName } from '../definitions/resource-name.ts'
-import type { Stage } from '../definitions/stages.ts'
+import type { Domain, Stage } from '../definitions/stages.ts'
 import { defineLog } from './log-group.ts'
 import { suppressNag } from './nag-suppressions.ts'
 
@@ -137,3 +140,28 @@ const defineResponse = (api: gateway.RestApi, type: GatewayResponse, stage: Stag
     templates: { 'application/json': errorBody(row, REQUEST_ID, stage.errorGuide) },
   })
 }
+
+export const defineCustomDomain = (stack: Stack, domain: Domain, api: gateway.RestApi): void => {
+  const domainName = new gateway.DomainName(stack, 'Domain', {
+    domainName: domain.name,
+    certificate: Certificate.fromCertificateArn(stack, 'Certificate', domain.certificateArn),
+    endpointType: gateway.EndpointType.REGIONAL,
+    securityPolicy: gateway.SecurityPolicy.TLS_1_2,
+    mapping: api as gateway.IRestApi,
+  })
+  if (!domain.zone) return
+  const zone = HostedZone.fromHostedZoneAttributes(stack, 'Zone', {
+    hostedZoneId: domain.zone.id,
+    zoneName: domain.zone.name,
+  })
+  const record = {
+    zone,
+    recordName: domain.name,
+    target: RecordTarget.fromAlias(new ApiGatewayDomain(domainName)),
+  }
+  new ARecord(stack, 'DomainEntry', record)
+  new AaaaRecord(stack, 'DomainEntry6', record)
+}
+
+export const ownHost = (stack: Stack, domain: Domain | undefined, api: gateway.RestApi): string =>
+  domain?.name ?? `${api.restApiId}.execute-api.${stack.region}.${stack.urlSuffix}`
