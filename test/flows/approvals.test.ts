@@ -26,6 +26,7 @@ import { createProvider } from '../support/provider.ts'
 import { untilRefundWaits } from '../support/refunds.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 
 /** Verbs that a second operator must approve, and the requests (docs/api.md#approvals). */
 
@@ -715,9 +716,10 @@ const dueBatch = async (id: BatchId): Promise<BatchId> => {
 }
 const DUE = '2020-11-22' as Day
 
-const endsCall = (command: unknown) => JSON.stringify(command).includes('SET doneAt')
-const hasEffect = (command: unknown) =>
-  endsCall(command) && JSON.stringify(command).includes('"entity":"change"')
+const claimsCall = (command: string) => command.includes('SET claim = :claim')
+const endsCall = (command: string) => command.includes('SET doneAt')
+const hasEffect = (command: string) => endsCall(command) && command.includes('"entity":"change"')
+const lost = () => Promise.reject(new Error('lost'))
 
 describe('a grant', () => {
   test('a grant prints the data of a customer to the operator who is recorded as their reader', async () => {
@@ -745,15 +747,14 @@ describe('a grant', () => {
       const before = (await changesOf('requested')).length
       const finished = Promise.withResolvers<void>()
       const claiming = Promise.withResolvers<void>()
-      const { send } = table
-      const spy = vi.spyOn(table, 'send').mockImplementation((async (command: never) => {
-        if (JSON.stringify(command).includes('SET claim = :claim')) {
-          spy.mockRestore()
+      const restore = aroundTableCalls(async (_, next, command) => {
+        if (claimsCall(command())) {
+          restore()
           claiming.resolve()
           await finished.promise
         }
-        return Reflect.apply(send, table, [command])
-      }) as never)
+        return next()
+      })
       const late = refusalToGrant(id, kofi)
       await claiming.promise
       expect(numberOf(await grant(id))).toBe('1041008007')
@@ -784,15 +785,10 @@ describe('a grant', () => {
     const [noun = '', verb = ''] = title.split(' ')
     const options = (await optionsOf[title]?.()) ?? {}
     const id = await request(noun, verb, options)
-    const { send } = table
-    const spy = vi
-      .spyOn(table, 'send')
-      .mockImplementation(((command: never) =>
-        endsCall(command) && !hasEffect(command)
-          ? Promise.reject(new Error('lost'))
-          : Reflect.apply(send, table, [command])) as never)
-    await expect(grant(id)).rejects.toThrow(`manage-${noun}`)
-    spy.mockRestore()
+    const restore = aroundTableCalls((_, next, command) =>
+      endsCall(command()) && !hasEffect(command()) ? lost() : next(),
+    )
+    await expect(grant(id)).rejects.toThrow(`manage-${noun}`).finally(restore)
     expect(await showLater(id)).toMatchObject({ status: 'granted', done_at: TIME, refusal: null })
     const before = await call('change', 'list', { limit: '1000' })
     expect(await refusalToGrant(id, kofi)).toContain(MADE)
@@ -824,10 +820,9 @@ describe('a grant', () => {
       const changing = Promise.withResolvers<void>()
       const overtaking = Promise.withResolvers<void>()
       const ended = Promise.withResolvers<void>()
-      const { send } = table
       let changes = 0
-      const spy = vi.spyOn(table, 'send').mockImplementation((async (command: never) => {
-        if (hasEffect(command)) {
+      const restore = aroundTableCalls(async (_, next, command) => {
+        if (hasEffect(command())) {
           changes += 1
           if (changes === 1) {
             changing.resolve()
@@ -837,8 +832,9 @@ describe('a grant', () => {
             await ended.promise
           }
         }
-        return Reflect.apply(send, table, [command])
-      }) as never)
+        return next()
+      })
+      onTestFinished(restore)
       const first = grant(id)
       await changing.promise
       await table.send(
@@ -858,7 +854,6 @@ describe('a grant', () => {
       expect(done).toMatchObject({ status: 'granted', done_at: TIME, refusal: null })
       ended.resolve()
       await second
-      spy.mockRestore()
       expect(await show(id)).toEqual(done)
     },
   )
@@ -867,14 +862,11 @@ describe('a grant', () => {
     'a grant can be retried immediately when the reply to its claim is lost',
     async () => {
       const id = await changeAccount('1041008011')
-      const { send } = table
-      const spy = vi.spyOn(table, 'send').mockImplementation((async (command: never) => {
-        const reply = await Reflect.apply(send, table, [command])
-        if (JSON.stringify(command).includes('SET claim = :claim')) throw new Error('lost')
-        return reply
-      }) as never)
-      await expect(grant(id)).rejects.toThrow('manage-provider')
-      spy.mockRestore()
+      const restore = aroundTableCalls(async (_, next, command) => {
+        const reply = await next()
+        return claimsCall(command()) ? lost() : reply
+      })
+      await expect(grant(id)).rejects.toThrow('manage-provider').finally(restore)
       expect(numberOf(await grant(id))).toBe('1041008011')
     },
   )
@@ -907,13 +899,10 @@ describe('a grant', () => {
 
   testInProcess('a grant can be retried immediately when its call ends in a fault', async () => {
     const id = await changeAccount('1041008008')
-    const { send } = table
-    const spy = vi.spyOn(table, 'send').mockImplementation(((command: never) => {
-      const isUpdate = JSON.stringify(command).includes('1041008008","accountName')
-      return isUpdate ? Promise.reject(new Error('lost')) : Reflect.apply(send, table, [command])
-    }) as never)
-    await expect(grant(id)).rejects.toThrow('manage-provider')
-    spy.mockRestore()
+    const restore = aroundTableCalls((_, next, command) =>
+      command().includes('1041008008","accountName') ? lost() : next(),
+    )
+    await expect(grant(id)).rejects.toThrow('manage-provider').finally(restore)
     expect(await show(id)).toMatchObject({ status: 'granted', done_at: null })
     const done = await grant(id)
     expect(numberOf(done)).toBe('1041008008')

@@ -1,10 +1,9 @@
-import type { PutCommandInput, QueryCommand } from '@aws-sdk/lib-dynamodb'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { operateFully } from '../../shared/operator/operate.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { listOutcomes } from '../../shared/store/operator/bulks.ts'
-import { table } from '../../shared/store/table.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 
 /** Accounts of a bank's customers from a file (docs/operations.md#customers-of-a-bank). */
 
@@ -139,16 +138,15 @@ testInProcess('the rows that change while a call compares them are not imported'
   const approval = await request([HEADER, '+233205000041,Akua,1041005041,true'])
   const { bulk } = approval.scope
   const rows = JSON.stringify([['+233205000042', 'Mallory', '1041006666']])
-  const send = table.send.bind(table) as (command: unknown) => Promise<unknown>
-  const spy = vi.spyOn(table, 'send').mockImplementation((async (command: QueryCommand) => {
-    const reply = await send(command)
-    if (command.input.ExpressionAttributeValues?.[':prefix'] === 'PART#') {
-      spy.mockRestore()
+  const restore = aroundTableCalls(async (_, next, command) => {
+    const reply = await next()
+    if (command().includes('":prefix":"PART#"')) {
+      restore()
       await call('customer', 'upload', { bank: 'ADB', bulk, rows }, ama)
     }
     return reply
-  }) as never)
-  onTestFinished(() => spy.mockRestore())
+  })
+  onTestFinished(restore)
   expect(await refusal('approval', 'grant', { id: approval.id }, kofi)).toContain(
     'the rows are not those of the request',
   )
@@ -158,14 +156,12 @@ testInProcess('the rows that change while a call compares them are not imported'
 testInProcess('an import that is interrupted counts the rows that it wrote before', async () => {
   const lines = [5, 6, 7].map((n) => `+23320500005${n},Akua,104100505${n},true`)
   const { id } = await request([HEADER, ...lines])
-  const send = table.send.bind(table) as (command: unknown) => Promise<unknown>
-  const spy = vi.spyOn(table, 'send').mockImplementation(((command: { input: PutCommandInput }) => {
-    const isOfCustomer = command.input.Item?.pk === 'CUSTOMER#+233205000057'
-    return isOfCustomer ? Promise.reject(new Error('throttled')) : send(command)
-  }) as never)
-  onTestFinished(() => spy.mockRestore())
-  await expect(grant(id)).rejects.toThrow('manage-customer')
-  spy.mockRestore()
+  const restore = aroundTableCalls((name, next, command) =>
+    name === 'Put' && command().includes('"pk":"CUSTOMER#+233205000057"')
+      ? Promise.reject(new Error('throttled'))
+      : next(),
+  )
+  await expect(grant(id)).rejects.toThrow('manage-customer').finally(restore)
   expect(await show('+233205000055')).toHaveProperty('result')
   // An earlier version takes a part with an outcome for done.
   expect(await listOutcomes(id)).toEqual(new Map())

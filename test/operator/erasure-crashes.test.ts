@@ -16,7 +16,6 @@ import { putAccount } from '../../shared/store/banks/banks.ts'
 import type { WholeDebit } from '../../shared/store/debits/erasure.ts'
 import { findExceptions } from '../../shared/store/debits/exceptions.ts'
 import { noWrites } from '../../shared/store/settings.ts'
-import { table } from '../../shared/store/table.ts'
 import { listDeliveries, replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { sweepErasure, WORKERS_SECONDS } from '../../shared/sweep/erasure.ts'
 import { debitEvent } from '../../shared/views/webhook-payload.ts'
@@ -31,6 +30,7 @@ import {
 } from '../reconciliation/one-day.ts'
 import { gcb, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useTable } from '../support/tables.ts'
 
 /** An erasure that ends after any of its writes. */
@@ -62,18 +62,15 @@ const erase = (clock: { now: () => Date } = runtime) => {
   return eraseCustomer({ phone: PHONE, reason: 'Request 1' }, author, { ...runtime, ...clock })
 }
 
-const isWrite = ({ constructor: { name } }: object): boolean =>
-  /^(?:Put|Update|Delete|TransactWrite)Command$/.test(name)
+const isWrite = (name: string): boolean => /^(?:Put|Update|Delete|TransactWrite)$/.test(name)
 
 /** Erases with a worker that ends after some writes. @returns whether it ended early */
 const eraseUntil = async (writes: number): Promise<boolean> => {
-  const send = table.send.bind(table)
   let count = 0
-  const spy = vi.spyOn(table, 'send').mockImplementation(((command: object) => {
-    count += Number(isWrite(command))
-    if (count > writes) return Promise.reject(new Error('The worker has ended'))
-    return send(command as never)
-  }) as never)
+  const restore = aroundTableCalls((name, next) => {
+    count += Number(isWrite(name))
+    return count > writes ? Promise.reject(new Error('The worker has ended')) : next()
+  })
   try {
     expect(await erase()).not.toBeInstanceOf(Refusal)
     return false
@@ -81,7 +78,7 @@ const eraseUntil = async (writes: number): Promise<boolean> => {
     expect(String(error)).toContain('The worker has ended')
     return true
   } finally {
-    spy.mockRestore()
+    restore()
   }
 }
 
@@ -142,14 +139,13 @@ test('an erasure whose time is up leaves the other debits to the sweep', async (
 
 /** Does some work after an erasure has read the debits, before it writes about them. */
 const beforeErasures = (work: () => Promise<unknown>): void => {
-  const send = table.send.bind(table)
-  const spy = vi.spyOn(table, 'send').mockImplementation((async (command: object) => {
-    if (JSON.stringify(command).includes('"pk":"ERASURE#')) {
-      spy.mockRestore()
+  const restore = aroundTableCalls(async (_, next, command) => {
+    if (command().includes('"pk":"ERASURE#')) {
+      restore()
       await work()
     }
-    return send(command as never)
-  }) as never)
+    return next()
+  })
 }
 
 const answered = async (debit: Debit, previous: Delivery | undefined): Promise<void> => {

@@ -2,14 +2,23 @@
 import '../../sandbox/aws/sdk.ts'
 import { table } from '../../shared/store/table.ts'
 
-/** Passes each call of the table through `around`, with the name of its command: `Get`, `Put`, ... */
+/**
+ * Passes each call of the table through `around`, with the name of its command: `Get`, `Put`, ...
+ * @param around `text` returns the command as JSON
+ */
 export const aroundTableCalls = (
-  around: (name: string, next: () => Promise<unknown>) => Promise<unknown>,
+  around: (name: string, next: () => Promise<unknown>, text: () => string) => Promise<unknown>,
 ): (() => void) => {
   const { send } = table
   const call = send.bind(table) as (command: object) => Promise<unknown>
-  table.send = ((command: { constructor: { name: string } }) =>
-    around(command.constructor.name.replace('Command', ''), () => call(command))) as typeof send
+  table.send = ((command: object) => {
+    const name = command.constructor.name.replace('Command', '')
+    return around(
+      name,
+      () => call(command),
+      () => JSON.stringify(command),
+    )
+  }) as typeof send
   return () => {
     table.send = send
   }
