@@ -63,9 +63,6 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const changes = changesOf(run, debit(run, 'settled'))
     changes.find(({ after }) => after.status === 'completed').after.version -= 1
   },
-  '6 an approval is accepted, but not stored': (run) => {
-    for (const { after } of changesOf(run, debit(run, 'next'))) delete after.approval
-  },
   '7 a repeated status is refused': (run) => {
     const uuid = uuidOf(debit(run, 'settled').reference)
     const reports = run.calls.filter(({ path }: Any) => path.uuid === uuid)
@@ -124,26 +121,6 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const { reference } = debit(run, 'settled')
     operate(run, 'delivery', 'redeliver', {}, { reference, id: 3 })
   },
-  '15 no recovery follows an event that a disabled webhook did not get': (run) => {
-    const abandoned = { status: 'abandoned', last: null, reason: 4001 }
-    append(run, completedDelivery(run), abandoned)
-    run.invocations.set(-1, {
-      isFinished: true,
-      startedAt: 0,
-      endedAt: 0,
-      payments: '',
-      repeated: '',
-    })
-    Object.assign(run.changes.at(-1), { at: 0, by: { name: 'deliver-webhook', invocation: -1 } })
-  },
-  '15 a recovery leaves an event abandoned': (run) => {
-    const { reference, provider } = debit(run, 'settled')
-    const item = itemOf(run, { entity: 'delivery', reference, n: 3 })
-    append(run, item, { status: 'abandoned' })
-    run.changes.at(-1).at = 0
-    operate(run, 'delivery', 'recover', { provider, since: '1970' })
-    run.calls.at(-1).at = 1e15
-  },
   '16 a retry is due one second after the attempt': (run) => {
     const after = failedAttempt(run)
     after.nextAttemptAt = new Date(Date.parse(after.last.at) + 1_000).toISOString()
@@ -172,11 +149,6 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '26 the amount of a payout in progress changes': (run) => {
     const steps = changesOf(run, batch(run))
     steps.find(({ after }) => after.status === 'completed').after.paid += 1
-  },
-  '26 a rejected payout is forgotten': (run) => {
-    const { uuid, paid, paidTo } = batch(run)
-    append(run, batch(run), { failed: [{ uuid, paid, paidTo }] })
-    append(run, batch(run), { failed: [] })
   },
   '28 a debit is settled on its own day': (run) =>
     rewrite(run, batch(run), { date: dayOf(entry(run, 'settled', 'completed').at) }),
@@ -243,10 +215,6 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '46 an operator reverses a debit without the approval that a stage requires': (run) => {
     run.setup.approvals = true
   },
-  '46 a call about many takes effect without an approval': (run) => {
-    run.setup.approvals = true
-    decideMany(run, 1)
-  },
   '47 a statement is not compared with all debits': (run) => {
     const isRead = ({ reply, sent }: Any) =>
       sent?.verb === 'statement' && reply.body.result.debits.length > 0
@@ -258,10 +226,6 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
   '48 a charge within the request limit is rejected': (run) => {
     charges(run)[0].reply.status = 429
-  },
-  '48 an address passes the general limit': (run) => {
-    for (let n = 0; n < 61; n += 1) operate(run, '', '', {})
-    for (const one of run.calls.slice(-61)) one.name = 'answer-unmatched'
   },
   '49 a list lacks a debit': (run) => {
     call(run, ({ name }) => name === 'list-debit-requests').reply.body.data.pop()
@@ -276,11 +240,6 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '50 two events of a debit have one sequence': (run) => {
     const post = completedPost(run)
     post.raw = post.raw.replace(/"sequence":\d/, '"sequence":2')
-  },
-  '50 a debit is created with the sequence of another life of the table': (run) => {
-    const isCreated = ({ raw }: Any) => raw.includes('"event":"transaction.created"')
-    const post = run.posts.find(isCreated)
-    post.raw = post.raw.replace('"sequence":0', '"sequence":10')
   },
   '50 two events have one id': (run) => {
     const [first, second] = run.posts
@@ -298,13 +257,6 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const uuid = uuidOf(debit(run, 'settled').reference)
     run.books = run.books.filter(({ of }: Any) => of !== uuid)
   },
-  '53 a bank has a debit whose completion the service has read': (run) => {
-    const { reference, bank } = debit(run, 'expired')
-    const of = uuidOf(reference)
-    const [by] = [...run.invocations].find(([, { isFinished }]) => isFinished)
-    run.books.push({ at: 1, type: 'debit', bank: bank.identifier, of, amount: 1_00 })
-    run.queries.push({ ...run.queries[0], uuid: of, answer: 'completed', isHeard: true, by })
-  },
   '54 a stored balance is not what a bank owes': (run) => {
     itemOf(run, { entity: 'ledger' }).balances['bank_receivable:HBA'] += 1
   },
@@ -318,9 +270,6 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     itemOf(run, { entity: 'funds' }).cash += 1
   },
   '55 a granted request takes effect twice': (run) => grantReversals(run, { doneAt: 'T' }),
-  '55 a request that took effect is refused': (run) =>
-    grantReversals(run, { doneAt: 'T', refusal: 'Lost' }),
-  '55 a request that took effect has not ended': (run) => grantReversals(run, {}),
   '55 a call about many changes a debit twice': (run) => decideMany(run, 1, 2),
   '55 a call about many changes another debit': (run) =>
     Object.assign(decideMany(run, 1), { rows: '[]' }),
@@ -365,9 +314,6 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '59 the sweep sends a timeout whose timer was not lost': (run) => {
     const body = JSON.stringify({ reference: debit(run, 'expired').reference, phase: 'approval' })
     run.repairs.push({ at: run.setup.healedAt, queue: 'expiries', body })
-  },
-  '59 the sweep repeats a submission without a query': (run) => {
-    run.repairs.push({ at: 0, queue: 'submissions', body: '{}' })
   },
   '59 the sweep repairs an event after a second': (run) => {
     const { at } = entry(run, 'settled', 'completed')
@@ -420,34 +366,13 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
   '63 unusual use rings no alarm': (run) => countUses(run, { charges: 500 }),
   '64 a bank is down after one failure': (run) => breakDown(run, 'ECO', 1),
-  '64 a worker forgets a failure of another': (run) => {
-    const health = { pk: 'BANK_HEALTH', sk: 'ECO', state: 'slow', failingSince: '2026-11-20' }
-    const before = { ...health, failures: 3 }
-    run.changes.push({ ...run.changes.at(-1), before, after: { ...health, failures: 2 } })
-  },
   '64 a bank that is down gets a submission': (run) => {
     const { bank } = run.bankPosts.find(({ path }: Any) => path === '/submissions')
     breakDown(run, bank, 5)
   },
-  '64 a debit waits after an outage': (run) => {
-    const { reference, bank, history } = debit(run, 'expired')
-    const at = history[0].at + 1_000
-    const change = { before: undefined, by: undefined }
-    const waiting = { pk: 'WAITING', sk: reference, entity: 'waiting', reference }
-    const up = { pk: 'BANK_HEALTH', sk: bank.identifier, state: 'up', failures: 0 }
-    run.bankPosts = run.bankPosts.filter(({ body }: Any) => body.reference !== reference)
-    run.queries = []
-    changesOf(run, debit(run, 'expired'))[1].at += 300_000
-    run.changes.push({ ...change, at, after: waiting }, { ...change, at: at + 1_000, after: up })
-  },
   '65 a customer gets a second prompt of a provider that may cause one': ({ setup }) =>
     Object.assign(setup, { openPromptsMax: 1 }),
   '65 a debit is refused below the cap': (run) => refuse(run),
-  '65 a refused debit is at its bank': (run) => {
-    refuse(run)
-    const uuid = uuidOf(debit(run, 'expired').reference)
-    for (const query of run.queries) if (query.uuid === uuid) query.answer = 'accepted'
-  },
   '66 a bank has another account for a number': (run) =>
     Object.assign(lookup(run, 'found'), { account: '1' }),
   '66 a bank is asked again for a number without an account': (run) => {
@@ -497,34 +422,8 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const file = sealed(run, /^[0-9-]+.json$/)
     file.text = file.text.replace('"checked_at":"2', '"checked_at":"1')
   },
-  '71 an item has the number of an erased customer': ({ erasures }) => {
-    erasures.at(-1).after[0].note = erasures[0].phones[0]
-  },
-  '71 an erased debit has its narration': ({ erasures }) => {
-    const { after, before, phones } = erasures.at(-1)
-    const { pk } = before.find(({ phone }: Item) => phones.includes(phone))
-    const isDebit = (item: Item) => item.pk === pk && item.entity === 'debit'
-    after.find(isDebit).narration = 'Rent'
-  },
-  '71 an item of an erased debit has a text': ({ erasures }) => {
-    const { after, before, phones } = erasures.at(-1)
-    const { pk } = before.find(({ phone }: Item) => phones.includes(phone))
-    for (const items of [before, after])
-      items.find((item: Item) => item.pk === pk).failure = 'Ama died'
-  },
-  '71 an erasure changes an amount': ({ erasures }) => {
-    erasures[0].after.find(({ entity }: Item) => entity === 'debit').amount += 1
-  },
-  '59 a debit no longer waits for its bank, but was not sent': (run) => {
-    const before = { pk: 'WAITING#HBA', sk: 'A', entity: 'waiting', reference: 'A' }
-    run.changes.push({ ...run.changes.at(-1), before, after: undefined })
-  },
   '72 a payout is made before the release': (run) =>
     operate(run, 'restore', 'begin', { generation: '2' }),
-  '72 a release holds another provider again': (run) => {
-    const before = { pk: 'RESTORE', sk: 'RESTORE', generation: 2, released: ['amber'] }
-    run.changes.push({ ...run.changes.at(-1), before, after: { ...before, released: ['birch'] } })
-  },
   '64 a webhook is failing after a success': (run) => {
     const [pk, entity] = ['PROVIDER#amber', 'webhook-health']
     const after = { pk, sk: 'H', entity, version: 1, recoveredAt: '2026', goneSince: '2025' }
@@ -538,11 +437,6 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '73 a function replies before a write ends': ({ invocations }) => {
     const finished = [...invocations.values()].find(({ isFinished }: Any) => isFinished)
     finished.late = ['PutCommand']
-  },
-  '73 a function succeeds, though SQS refused its message': ({ invocations }) => {
-    const isJob = ({ name, isFinished }: Any) => isFinished && name === 'submit-to-bank'
-    const job = [...invocations.values()].find(isJob)
-    job.refused = ['{}']
   },
   '63 a night counts too few open exceptions': ({ measurements }) => {
     for (const one of measurements) if (one.name === 'OpenExceptions') one.value = -1
@@ -559,67 +453,19 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     operate(run, 'customer', 'import', { bulk: 'B' }, { added: 1 })
     run.items.push({ ...run.items[0], pk: 'BULK#B#0', entity: 'bulk-rows' })
   },
-  '1 an ended debit never expires': (run) => delete debit(run, 'failed').expiresAt,
-  '1 a settled debit is in the list of unsettled ones': (run) =>
-    Object.assign(debit(run, 'settled'), { work: 'SETTLE#amber#0' }),
   '26 a paid batch has failed': (run) =>
     Object.assign(changesOf(run, paidBatch(run)).at(-1).after, { failure: 'No' }),
-  '46 a guarded call names no approval': (run) => {
-    run.setup.approvals = true
-    operate(run, 'connector', 'set', { bank: 'HBA' })
-  },
   '46 a webhook follows a removed one without an approval': (run) => {
     run.setup.approvals = true
     const after = itemOf(run, { entity: 'webhook' })
     const last = run.changes.at(-1)
     run.changes.push({ ...last, before: after, after: undefined })
-    run.changes.push({
-      ...last,
-      before: undefined,
-      after: { ...after },
-      by: { name: '', invocation: 0 },
-    })
+    const by = { name: '', invocation: 0 }
+    run.changes.push({ ...last, before: undefined, after: { ...after }, by })
   },
   '49 a list of resolved exceptions lacks one': (run) => {
     const isList = ({ sent }: Any) => sent?.options?.status === 'resolved'
     call(run, isList).reply.body.result = []
-  },
-  '55 a granted call leaves its request open': (run) => {
-    operate(run, 'debit', 'reverse', {})
-    const { sent } = Object.assign(run.calls.at(-1), { invocation: -1 })
-    sent.approval = 'A'
-    const after = { pk: 'APPROVALS', sk: 'A', claim: 'C' }
-    run.changes.push({ ...run.changes.at(-1), after, by: { name: 'manage-debit', invocation: -1 } })
-  },
-  '55 a request ends twice': (run) => {
-    const item = { pk: 'APPROVALS', sk: 'A', entity: 'approval', id: 'A' }
-    append(run, item, { doneAt: '2026-11-20T12:00:00.000Z' })
-    append(run, item, { doneAt: '2026-11-20T12:00:01.000Z' })
-  },
-  '56 an exception is closed twice': (run) => {
-    const item = itemOf(run, { entity: 'exception', kind: 'contradiction' })
-    append(run, item, { resolvedAt: '2026-11-20T12:00:00.000Z' })
-    append(run, item, { resolvedAt: '2026-11-20T12:00:01.000Z' })
-  },
-  '56 an exception of a day stays open after a call about it': (run) => {
-    const { kind, bank, at } = itemOf(run, { entity: 'exception', kind: 'contradiction' })
-    const day = at.slice(0, 10)
-    operate(run, 'exception', 'resolve', { kind, bank, from: day, to: day })
-    const { reply } = Object.assign(run.calls.at(-1), { at: 1e14 })
-    reply.at = 1e14
-  },
-  '55 a debit of a call about many has no outcome': (run) => decideMany(run, 1),
-  '49 a bank gets a page after the last one': (run) => {
-    const pages = run.calls.filter(bankList)
-    const last = structuredClone(pages.at(-1))
-    last.reply.body.data.transactions = []
-    run.calls.push(last)
-  },
-  '57 a timestamp of another time is accepted': (run) => {
-    const options = { provider: 'amber', 'grace-seconds': '0' }
-    operate(run, 'provider', 'rotate-request-secret', options, { request_secret: 'S' })
-    for (const one of run.calls)
-      if (one.caller?.id === 'amber') Object.assign(one, { secret: 'S', drift: 400_000 })
   },
   '63 a metric lacks its dimension': ({ measurements }) => {
     measurements.find(({ name }: Any) => name === 'SweepRuns').dimensions = {}
@@ -627,18 +473,6 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '70 a day is sealed with another balance': (run) => {
     const file = sealed(run, /^[0-9-]+.json$/)
     file.text = JSON.stringify({ ...JSON.parse(file.text), balances: { fee_income: 1 } })
-  },
-  '64 a bank has failures after a reply': (run) => {
-    const failingSince = new Date(0).toISOString()
-    const after = { pk: 'BANK_HEALTH', sk: 'HBA', state: 'slow', failures: 1, failingSince }
-    const last = run.changes.at(-1)
-    run.changes.push({ ...last, before: undefined, after, by: undefined })
-    const isSubmission = ([, one]: Any) => one.isFinished && one.name === 'submit-to-bank'
-    const [by] = [...run.invocations].find(isSubmission) as Any
-    const { reference } = debit(run, 'expired')
-    const { at } = changesOf(run, debit(run, 'expired'))[0]
-    const reply = { bank: 'HBA', uuid: uuidOf(reference), answer: 'accepted', isHeard: true, by }
-    run.queries.push({ ...run.queries[0], ...reply, at: at + 1 })
   },
   '74 an operator reads a whole number': (run) =>
     Object.assign(listed(run, 'manage-debit')[0], { phone_number: debit(run, 'settled').phone }),
@@ -713,6 +547,175 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
 }
 
+/** Other ones, whose name ends with the message: another check of the same invariant reports them as well. */
+const named: typeof falsifications = {
+  '6 of a debit, its bank received approved, which it was not': (run) => {
+    for (const { after } of changesOf(run, debit(run, 'next'))) delete after.approval
+  },
+  '15 an event stays abandoned although its receiver responded later': (run) => {
+    const abandoned = { status: 'abandoned', last: null, reason: 4001 }
+    append(run, completedDelivery(run), abandoned)
+    run.invocations.set(-1, {
+      isFinished: true,
+      startedAt: 0,
+      endedAt: 0,
+      payments: '',
+      repeated: '',
+    })
+    Object.assign(run.changes.at(-1), { at: 0, by: { name: 'deliver-webhook', invocation: -1 } })
+  },
+  '15 an event stays abandoned although an operator recovered its provider': (run) => {
+    const { reference, provider } = debit(run, 'settled')
+    const item = itemOf(run, { entity: 'delivery', reference, n: 3 })
+    append(run, item, { status: 'abandoned' })
+    run.changes.at(-1).at = 0
+    operate(run, 'delivery', 'recover', { provider, since: '1970' })
+    run.calls.at(-1).at = 1e15
+  },
+  '26 a rejected payout is forgotten: another failed': (run) => {
+    const { uuid, paid, paidTo } = batch(run)
+    append(run, batch(run), { failed: [{ uuid, paid, paidTo }] })
+    append(run, batch(run), { failed: [] })
+  },
+  '46 a call about many debits took effect without an approval': (run) => {
+    run.setup.approvals = true
+    decideMany(run, 1)
+  },
+  '48 of an address, 61 unmatched requests passed the general limit': (run) => {
+    for (let n = 0; n < 61; n += 1) operate(run, '', '', {})
+    for (const one of run.calls.slice(-61)) one.name = 'answer-unmatched'
+  },
+  '50 a debit of another life of the table was created with the sequence 10': (run) => {
+    const isCreated = ({ raw }: Any) => raw.includes('"event":"transaction.created"')
+    const post = run.posts.find(isCreated)
+    post.raw = post.raw.replace('"sequence":0', '"sequence":10')
+  },
+  '53 of a completion that is read, its bank has 1.00, but owes 0.00 by the table': (run) => {
+    const { reference, bank } = debit(run, 'expired')
+    const of = uuidOf(reference)
+    const [by] = [...run.invocations].find(([, { isFinished }]) => isFinished)
+    run.books.push({ at: 1, type: 'debit', bank: bank.identifier, of, amount: 1_00 })
+    run.queries.push({ ...run.queries[0], uuid: of, answer: 'completed', isHeard: true, by })
+  },
+  '55 a request took effect, but is refused': (run) =>
+    grantReversals(run, { doneAt: 'T', refusal: 'Lost' }),
+  '55 a request took effect, but has not ended': (run) => grantReversals(run, {}),
+  '59 a submission was sent by the sweep, but asks for no query': (run) => {
+    run.repairs.push({ at: 0, queue: 'submissions', body: '{}' })
+  },
+  '64 a bank whose failure a worker forgets has 2 failures after 3': (run) => {
+    const health = { pk: 'BANK_HEALTH', sk: 'ECO', state: 'slow', failingSince: '2026-11-20' }
+    const before = { ...health, failures: 3 }
+    run.changes.push({ ...run.changes.at(-1), before, after: { ...health, failures: 2 } })
+  },
+  '64 a debit still waits 100000 ms after HBA has replied again': (run) => {
+    const { reference, bank, history } = debit(run, 'expired')
+    const at = history[0].at + 1_000
+    const change = { before: undefined, by: undefined }
+    const waiting = { pk: 'WAITING', sk: reference, entity: 'waiting', reference }
+    const up = { pk: 'BANK_HEALTH', sk: bank.identifier, state: 'up', failures: 0 }
+    run.bankPosts = run.bankPosts.filter(({ body }: Any) => body.reference !== reference)
+    run.queries = []
+    changesOf(run, debit(run, 'expired'))[1].at += 300_000
+    run.changes.push({ ...change, at, after: waiting }, { ...change, at: at + 1_000, after: up })
+  },
+  '65 a debit was refused, but its bank has it': (run) => {
+    refuse(run)
+    const uuid = uuidOf(debit(run, 'expired').reference)
+    for (const query of run.queries) if (query.uuid === uuid) query.answer = 'accepted'
+  },
+  '71 an item has the number of an erased customer': ({ erasures }) => {
+    erasures.at(-1).after[0].note = erasures[0].phones[0]
+  },
+  '71 an erased debit has the narration of an erased customer': ({ erasures }) => {
+    const { after, before, phones } = erasures.at(-1)
+    const { pk } = before.find(({ phone }: Item) => phones.includes(phone))
+    const isDebit = (item: Item) => item.pk === pk && item.entity === 'debit'
+    after.find(isDebit).narration = 'Rent'
+  },
+  '71 an item of an erased debit has the "failure":"Ama died of an erased customer': ({
+    erasures,
+  }) => {
+    const { after, before, phones } = erasures.at(-1)
+    const { pk } = before.find(({ phone }: Item) => phones.includes(phone))
+    for (const items of [before, after])
+      items.find((item: Item) => item.pk === pk).failure = 'Ama died'
+  },
+  '71 an erased debit has other figures': ({ erasures }) => {
+    erasures[0].after.find(({ entity }: Item) => entity === 'debit').amount += 1
+  },
+  '59 a debit no longer waits, but was not sent': (run) => {
+    const before = { pk: 'WAITING#HBA', sk: 'A', entity: 'waiting', reference: 'A' }
+    run.changes.push({ ...run.changes.at(-1), before, after: undefined })
+  },
+  '72 a released provider is held again': (run) => {
+    const before = { pk: 'RESTORE', sk: 'RESTORE', generation: 2, released: ['amber'] }
+    run.changes.push({ ...run.changes.at(-1), before, after: { ...before, released: ['birch'] } })
+  },
+  '73 a function succeeded, though SQS refused {}': ({ invocations }) => {
+    const isJob = ({ name, isFinished }: Any) => isFinished && name === 'submit-to-bank'
+    const job = [...invocations.values()].find(isJob)
+    job.refused = ['{}']
+  },
+  '1 a debit has ended, but never expires': (run) => delete debit(run, 'failed').expiresAt,
+  '1 a settled debit is completed in the list SETTLE#amber#0': (run) =>
+    Object.assign(debit(run, 'settled'), { work: 'SETTLE#amber#0' }),
+  '46 a guarded call was carried out without an approval': (run) => {
+    run.setup.approvals = true
+    operate(run, 'connector', 'set', { bank: 'HBA' })
+  },
+  '55 a granted call ran, but can run again': (run) => {
+    operate(run, 'debit', 'reverse', {})
+    const { sent } = Object.assign(run.calls.at(-1), { invocation: -1 })
+    sent.approval = 'A'
+    const after = { pk: 'APPROVALS', sk: 'A', claim: 'C' }
+    run.changes.push({ ...run.changes.at(-1), after, by: { name: 'manage-debit', invocation: -1 } })
+  },
+  '55 a request ended twice': (run) => {
+    const item = { pk: 'APPROVALS', sk: 'A', entity: 'approval', id: 'A' }
+    append(run, item, { doneAt: '2026-11-20T12:00:00.000Z' })
+    append(run, item, { doneAt: '2026-11-20T12:00:01.000Z' })
+  },
+  '56 an exception was closed twice': (run) => {
+    const item = itemOf(run, { entity: 'exception', kind: 'contradiction' })
+    append(run, item, { resolvedAt: '2026-11-20T12:00:00.000Z' })
+    append(run, item, { resolvedAt: '2026-11-20T12:00:01.000Z' })
+  },
+  '56 a debit has an open contradiction after a call about its day': (run) => {
+    const { kind, bank, at } = itemOf(run, { entity: 'exception', kind: 'contradiction' })
+    const day = at.slice(0, 10)
+    operate(run, 'exception', 'resolve', { kind, bank, from: day, to: day })
+    const { reply } = Object.assign(run.calls.at(-1), { at: 1e14 })
+    reply.at = 1e14
+  },
+  '55 a debit of many is changed without an outcome in the same transaction': (run) =>
+    decideMany(run, 1),
+  '49 a list of a bank continues after its last page': (run) => {
+    const pages = run.calls.filter(bankList)
+    const last = structuredClone(pages.at(-1))
+    last.reply.body.data.transactions = []
+    run.calls.push(last)
+  },
+  '57 a request was served with a timestamp of another time': (run) => {
+    const options = { provider: 'amber', 'grace-seconds': '0' }
+    operate(run, 'provider', 'rotate-request-secret', options, { request_secret: 'S' })
+    for (const one of run.calls)
+      if (one.caller?.id === 'amber') Object.assign(one, { secret: 'S', drift: 400_000 })
+  },
+  '64 a bank has failures since 1970-01-01T00:00:00.000Z, but has replied since': (run) => {
+    const failingSince = new Date(0).toISOString()
+    const after = { pk: 'BANK_HEALTH', sk: 'HBA', state: 'slow', failures: 1, failingSince }
+    const last = run.changes.at(-1)
+    run.changes.push({ ...last, before: undefined, after, by: undefined })
+    const isSubmission = ([, one]: Any) => one.isFinished && one.name === 'submit-to-bank'
+    const [by] = [...run.invocations].find(isSubmission) as Any
+    const { reference } = debit(run, 'expired')
+    const { at } = changesOf(run, debit(run, 'expired'))[0]
+    const reply = { bank: 'HBA', uuid: uuidOf(reference), answer: 'accepted', isHeard: true, by }
+    run.queries.push({ ...run.queries[0], ...reply, at: at + 1 })
+  },
+}
+
 const isReport = ({ name, reply }: Any) =>
   name === 'update-debit-transaction' && reply.status === 200
 
@@ -772,13 +775,8 @@ function decideMany(run: Run, ...invocations: number[]): { rows: string } {
   for (const invocation of invocations) {
     operate(run, 'exception', 'resolve', { file: 'F', bulk: 'B' })
     run.calls.at(-1).invocation = -invocation
-    const after = {
-      pk: 'CHANGES',
-      sk: `${invocation}`,
-      entity: 'change',
-      noun: 'exception',
-      target,
-    }
+    const [pk, sk] = ['CHANGES', `${invocation}`]
+    const after = { pk, sk, entity: 'change', noun: 'exception', target }
     const by = { name: 'manage-exception', invocation: -invocation }
     run.changes.push({ ...run.changes.at(-1), before: undefined, after, by })
   }
@@ -806,52 +804,10 @@ const invariantOfKind: Record<ExceptionKind, number> = {
   reversal_request: 69,
 }
 
-/** The messages of falsifications that another check of the same invariant reports as well. */
-const messages: Record<string, string> = {
-  '1 an ended debit never expires': 'has ended, but never expires',
-  '1 a settled debit is in the list of unsettled ones': 'is completed in the list SETTLE#amber#0',
-  '46 a guarded call names no approval': 'was carried out without an approval',
-  '48 an address passes the general limit': '61 unmatched requests passed the general limit',
-  '50 a debit is created with the sequence of another life of the table':
-    'was created with the sequence 10',
-  '55 a granted call leaves its request open': 'ran, but can run again',
-  '55 a request ends twice': 'ended twice',
-  '55 a request that took effect is refused': 'took effect, but is refused',
-  '55 a request that took effect has not ended': 'took effect, but has not ended',
-  '49 a bank gets a page after the last one': 'continues after its last page',
-  '55 a debit of a call about many has no outcome':
-    'is changed without an outcome in the same transaction',
-  '56 an exception of a day stays open after a call about it':
-    'has an open contradiction after a call about its day',
-  '56 an exception is closed twice': 'was closed twice',
-  '57 a timestamp of another time is accepted': 'was served with a timestamp of another time',
-  '6 an approval is accepted, but not stored': 'its bank received approved, which it was not',
-  '15 no recovery follows an event that a disabled webhook did not get':
-    'stays abandoned although its receiver responded later',
-  '15 a recovery leaves an event abandoned':
-    'stays abandoned although an operator recovered its provider',
-  '53 a bank has a debit whose completion the service has read':
-    'its bank has 1.00, but owes 0.00 by the table',
-  '65 a refused debit is at its bank': 'was refused, but its bank has it',
-  '64 a bank has failures after a reply':
-    'has failures since 1970-01-01T00:00:00.000Z, but has replied since',
-  '64 a worker forgets a failure of another': 'has 2 failures after 3',
-  '64 a debit waits after an outage': 'still waits 100000 ms after HBA has replied again',
-  '71 an item has the number of an erased customer': 'has the number of an erased customer',
-  '71 an erased debit has its narration': 'has the narration of an erased customer',
-  '71 an item of an erased debit has a text': 'has the "failure":"Ama died of an erased customer',
-  '71 an erasure changes an amount': 'has other figures',
-  '59 a debit no longer waits for its bank, but was not sent': 'no longer waits, but was not sent',
-  '59 the sweep repeats a submission without a query':
-    'was sent by the sweep, but asks for no query',
-  '73 a function succeeds, though SQS refused its message': 'succeeded, though SQS refused {}',
-  '72 a release holds another provider again': 'is held again',
-  '26 a rejected payout is forgotten': 'another failed',
-  '43 a further payout begins without a query about the rejected one': expect.stringMatching(
+/** The message of a falsification that another check of the same invariant reports as well. */
+const patterns: Record<string, RegExp> = {
+  '43 a further payout begins without a query about the rejected one':
     /^follows .+, but HB. was not asked$/,
-  ),
-  '46 a call about many takes effect without an approval':
-    'about many debits took effect without an approval',
 }
 
 const reports = (check: Check, index: ObservationIndex): boolean => {
@@ -876,9 +832,17 @@ test('the invariants accept a run of the real functions without faults', () => {
 test.each(Object.entries(falsifications))('the invariant %s is reported', (name, falsify) => {
   const run = observed()
   falsify(run)
-  const { [name]: message = expect.any(String) } = messages
+  const message = patterns[name] ? expect.stringMatching(patterns[name]) : expect.any(String)
   const violation = expect.objectContaining({ invariant: numberIn(name), message })
   expect(violationsOf(run)).toContainEqual(violation)
+})
+
+test.each(Object.entries(named))('the violation %s is reported', (name, falsify) => {
+  const run = observed()
+  falsify(run)
+  const own = violationsOf(run).filter(({ invariant }) => invariant === numberIn(name))
+  const messages = own.map(({ message }) => message)
+  expect(messages).toContain(messages.find((message) => name.endsWith(` ${message}`)) ?? name)
 })
 
 test.each(Object.entries(invariantOfKind))(
@@ -896,7 +860,7 @@ test('each check of each invariant reports a falsification', () => {
       checks.map((check, index) => ({ check, name: `${number}.${index + 1} ${check.name}` })),
     ),
   )
-  for (const falsify of Object.values(falsifications)) {
+  for (const falsify of Object.values({ ...falsifications, ...named })) {
     const run = observed()
     falsify(run)
     const index = indexObservations(run)
