@@ -47,16 +47,14 @@ const races: Record<string, (id: string) => Promise<Race>> = {
       second: ['provider', 'disable', { provider: 'other' }],
       isAvoided: async () => {
         const { status } = await call('provider', 'show', { provider: 'other' })
-        const { approval } = await call('provider', 'enable', { provider: 'other' }, 'local:ama')
-        if (approval) await call('approval', 'grant', { id: approval.id }, 'local:kofi')
+        await service.approved('provider', 'enable', { provider: 'other' })
         return status === 'active'
       },
     }
   },
   'a bank that is suspended during the call stays suspended': async () => {
     const bank = 'ECO'
-    const { approval } = await call('bank', 'enable', { bank }, 'local:ama')
-    if (approval) await call('approval', 'grant', { id: approval.id }, 'local:kofi')
+    await service.approved('bank', 'enable', { bank })
     return {
       first: ['bank', 'enable', { bank }],
       second: ['bank', 'update', { bank, status: 'suspended' }],

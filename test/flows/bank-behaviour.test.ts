@@ -100,11 +100,10 @@ test('a payout and a refund are retried while the bank is down', async () => {
   const reverse = await reversed()
   await behave('down')
   const reference = await reverse()
-  const refund = async () => (await service.show(reference)).refund.status
-  await eventually(async () => expect(await refund()).toBe('processing'))
+  await service.untilRefund(reference, 'processing')
   await behave('normal')
   await service.pass(12)
-  await eventually(async () => expect(await refund()).toBe('completed'))
+  await service.untilRefund(reference, 'completed')
 })
 
 const shown = async () => (await service.call('bank', 'show', { bank: 'ECO' })).behaviour

@@ -77,9 +77,7 @@ testInProcess(
     await staysWith(`the refund of ${reference} is processing: end it first`)
     bank.outcomes.set(refund.uuid, { status: 'rejected', message: 'No such account' })
     await service.runJob('sweep', {}, 600)
-    await eventually(async () => {
-      expect((await service.show(reference)).refund.status).toBe('failed')
-    })
+    await service.untilRefund(reference, 'failed')
     await staysWith(`the refund of ${reference} is failed: end it first`)
     await service.call('exception', 'resolve', { reference, note: 'Repaid in cash' })
     await moves()

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { DAY_SECONDS, dayAfter, dayOf } from '../../shared/domain/time.ts'
-import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import {
@@ -107,9 +106,7 @@ beforeAll(async () => {
 const reverseAndRefund = async (): Promise<void> => {
   const { reference } = debits.reversed
   await payee.reverse(reference, texts.reason)
-  await eventually(async () => {
-    expect((await service.show(reference)).refund.status).toBe('completed')
-  })
+  await service.untilRefund(reference, 'completed')
 }
 
 const resolve = async (reference: string): Promise<void> =>
@@ -243,9 +240,7 @@ describe('customer erase', () => {
     await service.send('POST', path, { credential: TOKEN, body })
     bank.conducts.push('reject')
     await call('debit', 'reverse', { reference, reason: 'CanaryLaterReasonZq' })
-    await eventually(async () => {
-      expect((await service.show(reference)).refund.status).toBe('failed')
-    })
+    await service.untilRefund(reference, 'failed')
     await call('exception', 'refund', { reference, reason: 'CanaryLaterRetryZq' })
     await receiver.events(reference, 1)
     const request = (await read(debits.completed)).reversal_request

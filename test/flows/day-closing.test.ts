@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Day, dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { operateFully } from '../../shared/operator/operate.ts'
-import { eventually } from '../support/eventually.ts'
 import { createPayee, nightAfter } from '../support/payee.ts'
 import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
@@ -50,8 +49,7 @@ test('a day is open until each bank that moved money has a statement of these ki
   const other = await service.show(reversed)
   await payee.reverse(reversed)
   await service.until(reversed, 'reversed')
-  const refund = async () => (await service.show(reversed)).refund
-  await eventually(async () => expect((await refund()).status).toBe('completed'))
+  const refund = await service.untilRefund(reversed, 'completed')
   expect(await openOf()).toEqual([['statement', 'GCB']])
   expect((await close()).open.at(-1).command).toBe(
     `operator reconcile --bank GCB --statement FILE --date ${today()}`,
@@ -66,7 +64,7 @@ test('a day is open until each bank that moved money has a statement of these ki
   await compare('GCB', [
     [uuid, '70.00', 'debit'],
     [other.uuid, '30.00', 'debit'],
-    [(await refund()).uuid, '30.00', 'refund'],
+    [refund.uuid, '30.00', 'refund'],
     [payout, paid, 'payout'],
   ])
   const closed = await close()

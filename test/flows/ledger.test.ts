@@ -63,9 +63,7 @@ beforeAll(async () => {
   settled = (await payee.run(yesterday)).built[0]
   const { reference } = await service.chargeCompletedLate()
   await service.call('exception', 'refund', { reference })
-  await eventually(async () => {
-    expect((await service.show(reference)).refund?.status).toBe('completed')
-  })
+  await service.untilRefund(reference, 'completed')
   await service.call('funding', 'record', fund('R-BEFORE', { date: earlier, amount: '10.00' }))
   await payee.run(nightAfter(1))
 })

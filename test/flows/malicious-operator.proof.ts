@@ -18,7 +18,7 @@ import { type Shown, useService } from '../support/running-service.ts'
  */
 
 const service = useService({ approvals: true })
-const { call, operate } = service
+const { approved, call, operate } = service
 
 type Options = Record<string, string>
 type Attack = readonly [words: string, options: Options]
@@ -27,13 +27,6 @@ const HOUR_MS = 3_600_000
 const [MALLORY, MINE, EVIL] = ['local:mallory', '1041006660', 'http://127.0.0.1:9/evil']
 const SECRET = 'a_secret_of_mallory'
 const REPORT = { status: 'completed', bank_reference: 'GCB-0001', approval_method: 'ussd' }
-
-/** Makes a call with the approval of a second operator. */
-const agreed = async (noun: string, verb: string, options: Options): Promise<Shown> => {
-  const result = await call(noun, verb, options, 'local:ama')
-  const id = result.approval?.id
-  return id ? call('approval', 'grant', { id }, 'local:kofi') : result
-}
 
 const today = () => dayOf(service.sandbox().control.clock.now())
 
@@ -51,7 +44,7 @@ const batchOf = async (provider: string): Promise<string> => {
 
 const rejected = async (batch: string): Promise<void> => {
   await call('bank', 'behave', { bank: 'GCB', as: 'rejecting' })
-  await agreed('settlement', 'process', { batch })
+  await approved('settlement', 'process', { batch })
   await call('bank', 'behave', { bank: 'GCB', as: 'normal' })
   expect(await call('settlement', 'show', { batch })).toMatchObject({ status: 'failed' })
 }
@@ -60,8 +53,8 @@ const rejected = async (batch: string): Promise<void> => {
 const underway = async () => {
   const [unpaid, refunding] = [await batchOf('demo'), await completed('sk_sandbox_fast')]
   await call('bank', 'behave', { bank: 'GCB', as: 'silent' })
-  await agreed('settlement', 'process', { batch: unpaid })
-  await agreed('debit', 'reverse', { reference: refunding, reason: 'Returned' })
+  await approved('settlement', 'process', { batch: unpaid })
+  await approved('debit', 'reverse', { reference: refunding, reason: 'Returned' })
   await untilRefundWaits(refunding)
   await call('bank', 'behave', { bank: 'GCB', as: 'normal' })
   return { unpaid, refunding }
@@ -77,13 +70,13 @@ const disableOther = async (): Promise<void> => {
 beforeAll(async () => {
   // Its debits are in no batch of another provider.
   const provider = { provider: 'fast', name: 'Fast', 'daily-limit': 'none' }
-  await agreed('provider', 'create', provider)
-  await agreed('credential', 'issue', { provider: 'fast', token: 'sk_sandbox_fast' })
+  await approved('provider', 'create', provider)
+  await approved('credential', 'issue', { provider: 'fast', token: 'sk_sandbox_fast' })
   const limit = { 'per-minute': '100000' }
   for (const provider of ['demo', 'other', 'fast']) {
-    await agreed('limit', 'set', { provider, operation: 'charge', ...limit })
+    await approved('limit', 'set', { provider, operation: 'charge', ...limit })
   }
-  await agreed('limit', 'set', { bank: 'GCB', operation: 'debit-callback', ...limit })
+  await approved('limit', 'set', { bank: 'GCB', operation: 'debit-callback', ...limit })
 })
 
 let worlds = 0
@@ -97,19 +90,19 @@ const newWorld = async () => {
   const rows = { bulk: `rows-of-${number}` }
   const fees = { 'fee-basis-points': '150', 'fee-fixed': '1.00' }
   const account = settlementAccount('1041001234')
-  await agreed('provider', 'create', { provider: shop, name: 'Honest Shop', ...fees, ...account })
+  await approved('provider', 'create', { provider: shop, name: 'Honest Shop', ...fees, ...account })
   const guards = { 'allow-list': '203.0.113.0/24', 'request-secret': 'rs_a_secret_of_the_shop' }
-  await agreed('provider', 'create', { provider: fenced, name: 'Fenced Shop', ...guards })
-  await agreed('webhook', 'set', { provider: shop, url: 'http://127.0.0.1:9/honest' })
-  await agreed('bank', 'create', {
+  await approved('provider', 'create', { provider: fenced, name: 'Fenced Shop', ...guards })
+  await approved('webhook', 'set', { provider: shop, url: 'http://127.0.0.1:9/honest' })
+  await approved('bank', 'create', {
     ...{ bank, name: 'Bank', connector: 'http', 'connector-url': 'http://127.0.0.1:9/bank' },
     // Its token has leaked.
     status: 'suspended',
   })
   const customer = { phone, bank: 'GCB', name: 'Mallory', 'account-number': '1041006661' }
-  await agreed('customer', 'link', customer)
+  await approved('customer', 'link', customer)
   const remittance = { bank: 'GCB', amount: '1.00', reference: funding, date: today() }
-  await agreed('funding', 'record', remittance)
+  await approved('funding', 'record', remittance)
   const [failed, late, kept, done, open, other] = await Promise.all([
     batchOf('demo'),
     charged(FAILS_AT_ONCE, 'failed', 'sk_sandbox_fast'),

@@ -4,7 +4,6 @@ import { operateFully } from '../../shared/operator/operate.ts'
 import { type AskStatement, compareFile } from '../../shared/operator/statement-file.ts'
 import { invariants } from '../../shared/reconciliation/findings.ts'
 import { listStatements } from '../../shared/store/banks/statements.ts'
-import { eventually } from '../support/eventually.ts'
 import { createPayee, nightAfter } from '../support/payee.ts'
 import { SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
@@ -137,11 +136,7 @@ test('a statement in the format of its bank has debits, refunds and payouts, and
   const debit = await ended('F-1')
   const reversed = await ended('F-2')
   await reverse(reversed)
-  const refund = await eventually(async () => {
-    const { refund } = await service.show(reversed.reference)
-    expect(refund.status).toBe('completed')
-    return refund
-  })
+  const refund = await service.untilRefund(reversed.reference, 'completed')
   const mapping = {
     ...{ uuid: 'Id', bank_reference: 'Ref No', amount: 'Credit Amt', outgoing: 'Debit Amt' },
     date: 'Value Date',

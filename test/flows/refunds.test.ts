@@ -59,12 +59,8 @@ const refund = async ({ reference }: Debit, options = {}): Promise<Shown> =>
 
 const refundOf = async ({ reference }: Debit) => (await service.show(reference)).refund
 
-const becomes = (debit: Debit, status: string): Promise<Shown> =>
-  eventually(async () => {
-    const found = await refundOf(debit)
-    expect(found?.status).toBe(status)
-    return found
-  })
+const becomes = ({ reference }: Debit, status: string): Promise<Shown> =>
+  service.untilRefund(reference, status)
 
 /** Links a customer of GCB whose account number has this ending, and returns the phone number. */
 const customer = async (digits: string): Promise<string> => {

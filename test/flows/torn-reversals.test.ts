@@ -9,7 +9,6 @@ import { dayOf } from '../../shared/domain/time.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findRefund, refundCreation } from '../../shared/store/debits/refunds.ts'
 import { keyOf, remove, table, tableName } from '../../shared/store/table.ts'
-import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import { pathOf, SILENT } from '../support/requests.ts'
@@ -50,13 +49,6 @@ const losing = async (entity: string, reference: Reference, act: () => Promise<u
 const reverse = (reference: Reference, options = {}): Promise<Shown> =>
   call('debit', 'reverse', { reference, reason: 'Goods returned', ...options })
 
-const becomes = (reference: Reference, status: string): Promise<Shown> =>
-  eventually(async () => {
-    const { refund } = await service.show(reference)
-    expect(refund?.status).toBe(status)
-    return refund
-  })
-
 const differencesOf = async (reference: Reference): Promise<string[]> => {
   const { invariants } = await call('reconciliation', 'run', { date: dayOf(new Date()) })
   const examples: Shown[] = invariants.flatMap((one: Shown) => one.examples)
@@ -75,7 +67,7 @@ test('a refund whose reversal is lost waits, and is paid after an operator rever
   const reversed = await reverse(reference)
   expect(reversed.refund).toMatchObject({ uuid: lost.uuid, reason: 'Goods returned' })
   await service.runJob('refund-customer', { reference })
-  await becomes(reference, 'completed')
+  await service.untilRefund(reference, 'completed')
   expect(bank.made).toContain(lost.uuid)
   expect(await differencesOf(reference)).toEqual([])
 })
@@ -88,7 +80,7 @@ test('a repeated reversal opens the refund that is lost', async () => {
   expect(await differencesOf(reference)).toEqual(['is reversed, but has no refund'])
   const { refund } = await reverse(reference, { reason: 'Repeated' })
   expect(refund).toMatchObject({ reason: 'Goods returned' })
-  await becomes(reference, 'completed')
+  await service.untilRefund(reference, 'completed')
   expect(bank.made).toContain(refund.uuid)
   const changed = { refund: { from: null, to: refund.uuid } }
   expect(await service.changeOf(reference)).toMatchObject({ verb: 'reverse', changed })
@@ -129,7 +121,7 @@ test('a debit is reversed although its request is lost', async () => {
   const reference = await completed()
   await losing('exception', reference, () => ask(reference))
   expect(await reverse(reference)).toMatchObject({ status: 'reversed', reversal_request: null })
-  await becomes(reference, 'completed')
+  await service.untilRefund(reference, 'completed')
   expect(await differencesOf(reference)).toEqual([])
 })
 
@@ -141,7 +133,7 @@ test.each([['exception', 'refund'] as const, ['debit', 'reverse'] as const])(
     await losing('exception', reference, () => reverse(reference))
     expect(await requestOf(reference)).toMatchObject({ status: 'open' })
     expect(await differencesOf(reference)).toEqual(['is reversed, but its request is open'])
-    const { uuid } = await becomes(reference, 'completed')
+    const { uuid } = await service.untilRefund(reference, 'completed')
     await call(noun, verb, { reference, reason: 'Repeated' })
     const accepted = { status: 'accepted', note: `refund ${uuid}` }
     expect(await requestOf(reference)).toMatchObject(accepted)
@@ -160,12 +152,12 @@ test('a failed refund is retried although its exception is lost', async () => {
   bank.conducts.push('reject')
   await losing('exception', reference, async () => {
     await reverse(reference)
-    await becomes(reference, 'failed')
+    await service.untilRefund(reference, 'failed')
   })
   expect(await differencesOf(reference)).toEqual(['has a failed refund without an exception'])
   await keepsServer(reference)
   await call('exception', 'refund', { reference })
-  await becomes(reference, 'completed')
+  await service.untilRefund(reference, 'completed')
   expect(await differencesOf(reference)).toEqual([])
 })
 
@@ -173,12 +165,12 @@ test('a failed refund whose retry is lost is retried again, although the retry r
   const reference = await completed()
   bank.conducts.push('reject')
   await reverse(reference)
-  await becomes(reference, 'failed')
+  await service.untilRefund(reference, 'failed')
   await losing('refund', reference, () => call('exception', 'refund', { reference }))
   const [difference] = await differencesOf(reference)
   expect(difference).toMatch(/^was resolved by the refund .*, which does not exist$/)
   await keepsServer(reference)
   await call('exception', 'refund', { reference })
-  await becomes(reference, 'completed')
+  await service.untilRefund(reference, 'completed')
   expect(await differencesOf(reference)).toEqual([])
 })

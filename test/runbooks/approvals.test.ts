@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
 import { dayAfter } from '../../shared/domain/time.ts'
-import { eventually } from '../support/eventually.ts'
 import { settlementAccount } from '../support/payee.ts'
 import { useReceiver, verifies } from '../support/receiver.ts'
 import { type Shown, useService } from '../support/running-service.ts'
@@ -90,9 +89,7 @@ runbook('operations.md#approvals')(
     await run('approval deny', { status: 'denied', decided_by: KOFI }, {}, KOFI)
     expect((await service.show(kept)).status).toBe('completed')
     expect((await service.show(kept)).refund).toBeNull()
-    await eventually(async () => {
-      expect((await service.show(reversed)).refund.status).toBe('completed')
-    })
+    await service.untilRefund(reversed, 'completed')
     expect(await entriesOf(service, reversed)).toEqual(['completion', 'refund', 'reversal'])
     const { id: batch } = await batchOf('other')
     const provider = { provider: 'other', ...settlementAccount('1041000000002') }

@@ -121,11 +121,9 @@ runbook('operations.md#a-bank-report-was-rejected-or-a-refund-failed')(
     values[REFERENCE] = refunded.reference
     await run('exception refund', { refund: { amount: '25.00' } })
     await service.call('exception', 'refund', { reference: failed.reference })
-    await eventually(async () => {
-      for (const { reference } of [refunded, failed]) {
-        expect((await service.show(reference)).refund.status).toBe('completed')
-      }
-    })
+    for (const { reference } of [refunded, failed]) {
+      await service.untilRefund(reference, 'completed')
+    }
     values[REFERENCE] = returned.reference
     await run('exception resolve', [{ kind: 'late_completion', resolved_by: 'local:engineer' }])
     expect((await service.show(returned.reference)).refund).toBeNull()
@@ -244,9 +242,7 @@ runbook('operators.md#a-contradiction')(
     await run('exception resolve', [{ kind: 'contradiction' }])
     await run('exception refund', { refund: { status: 'pending' } })
     await run('exception resolve', [{ kind: 'refund' }])
-    await eventually(async () => {
-      expect((await service.show(debited)).refund.status).toBe('completed')
-    })
+    await service.untilRefund(debited, 'completed')
     expect(await Promise.all([debited, unmoved].map(openExceptions))).toEqual([[], []])
     const entries = await Promise.all([debited, unmoved].map((one) => entriesOf(service, one)))
     expect(entries).toEqual([
@@ -262,9 +258,7 @@ runbook('operators.md#refund-a-customer')(
     const [reference = ''] = await acme.complete('80.00')
     values[REFERENCE] = reference
     await run('debit reverse', { status: 'reversed', amount: '80.00' })
-    await eventually(async () => {
-      expect((await service.show(reference)).refund.status).toBe('completed')
-    })
+    await service.untilRefund(reference, 'completed')
     await run('debit show', { refund: { status: 'completed', amount: '80.00' } })
     expect(await entriesOf(service, reference)).toEqual(['completion', 'refund', 'reversal'])
     expect((await eventsOf(reference, 5)).at(-1)).toBe('transaction.reversed')

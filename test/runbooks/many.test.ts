@@ -1,5 +1,4 @@
 import { beforeAll, expect } from 'vitest'
-import { eventually } from '../support/eventually.ts'
 import { CHARGE, chargeBody } from '../support/requests.ts'
 import { codeOf, type Shown, useService } from '../support/running-service.ts'
 import { advance, entriesOf, today, useRunbooks } from './runbook.ts'
@@ -41,12 +40,8 @@ runbook('operations.md#many-at-once')(
     await run('approval grant', { done: 12, skipped: [], refused: [] }, {}, KOFI)
     const { id } = resolve.approval
     expect(await service.call('approval', 'grant', { id }, KOFI)).toMatchObject({ done: 3 })
-    await eventually(async () => {
-      for (const reference of late) {
-        expect((await service.show(reference)).refund.status).toBe('completed')
-      }
-    })
     for (const reference of late) {
+      await service.untilRefund(reference, 'completed')
       const entries = ['late_completion', 'refund', 'refund_opened']
       expect(await entriesOf(service, reference)).toEqual(entries)
     }
@@ -65,8 +60,7 @@ runbook('operations.md#customers-of-a-bank')(
     const [changed = '', removed = '', ...added] = numbers
     for (const phone of [changed, removed]) {
       const account = { phone, bank: 'GCB', name: 'Ama', 'account-number': '1041000001' }
-      const { approval } = await service.call('customer', 'link', account, AMA)
-      await service.call('approval', 'grant', { id: approval.id }, KOFI)
+      await service.approved('customer', 'link', account)
     }
     const rows = [changed, ...added].map((phone) => `${phone},Esi,1041${phone.slice(-6)},true`)
     const header = 'phone,name,account_number,active'

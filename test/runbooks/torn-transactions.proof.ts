@@ -7,7 +7,6 @@ import type { Reference } from '../../shared/domain/ids.ts'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { remove } from '../../shared/store/table.ts'
-import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
 import { createPayee, type Payee } from '../support/payee.ts'
 import { FAILS_AT_ONCE, pathOf, SILENT } from '../support/requests.ts'
@@ -57,7 +56,7 @@ const rejectedRefund = async ({ credential, reverse }: Payee): Promise<void> => 
   await service.call('customer', 'link', { ...link, 'account-number': '1041550000' })
   const { reference } = await service.chargeCompleted({ phone_number: link.phone }, credential)
   await reverse(reference)
-  await eventually(async () => expect((await service.show(reference)).refund.status).toBe('failed'))
+  await service.untilRefund(reference, 'failed')
 }
 
 const act = async (): Promise<void> => {

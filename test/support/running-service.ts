@@ -125,6 +125,13 @@ export const useService = ({
       if (debit.status !== expected) throw new Error(`${reference} is ${debit.status}`)
       return debit
     })
+  /** Waits until the refund of a debit has a status, and returns it. */
+  const untilRefund = (reference: string, expected: string): Promise<Shown> =>
+    eventually(async () => {
+      const { refund } = await show(reference)
+      if (refund?.status !== expected) throw new Error(`The refund is ${refund?.status}`)
+      return refund
+    })
   /** Creates a debit, by default of the provider `demo`. @throws when it is refused */
   const charge = async (fields = {}, credential = 'sk_sandbox_demo'): Promise<Charged> => {
     const { status, body } = await send('POST', CHARGE, { credential, body: chargeBody(fields) })
@@ -165,6 +172,12 @@ export const useService = ({
     send,
     operate,
     call,
+    /** Runs an operator's verb, with an approval if it needs one. */
+    approved: async (noun: string, verb: string, options: Options): Promise<Shown> => {
+      const result = await call(noun, verb, options, 'local:ama')
+      const id = result.approval?.id
+      return id ? call('approval', 'grant', { id }, 'local:kofi') : result
+    },
     /** Returns the error of an operator's verb; undefined when it is not refused. */
     refusal: async (...words: Parameters<typeof operate>) => {
       const reply = await operate(...words)
@@ -192,6 +205,7 @@ export const useService = ({
     report,
     show,
     until,
+    untilRefund,
     exceptions: async (reference: string): Promise<Shown[]> => {
       const reply = await operate('exception', 'show', { reference })
       return 'error' in reply ? [] : (reply.result as Shown[])
