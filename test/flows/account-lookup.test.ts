@@ -127,6 +127,8 @@ testInProcess('a bank that is down is not asked, and the charge is refused at on
   await service.sandbox().control.clock.advance(31_000)
   expect(codeOf(await charge(bank, '+233207000008'))).toBe('503/2003')
   expect(requests).toEqual([])
+  await service.sandbox().control.clock.advance(61_000)
+  expect(codeOf(await charge(bank, '+233207000008'))).toBe('202')
 })
 
 testInProcess(

@@ -132,13 +132,3 @@ test('a bank of connector http is probed once a minute, and gets each debit once
     expect(bank.made.filter((one) => one === uuid)).toEqual([uuid])
   }
 })
-
-test('a bank that is down is not asked for the account of an unknown number', async () => {
-  await breakDown()
-  await service.call('bank', 'update', { bank: 'ECO', 'account-lookup': 'on' })
-  await behave('normal')
-  const unknown = { phone_number: '+233207001234' }
-  expect(codeOf(await sendCharge({ ...unknown, partner_reference: 'early' }))).toBe('503/2003')
-  await advance(61)
-  expect(codeOf(await sendCharge({ ...unknown, partner_reference: 'later' }))).toBe('202')
-})

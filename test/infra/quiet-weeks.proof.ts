@@ -1,5 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { stageNamed } from '../../infra/definitions/stages.ts'
+import { draws } from '../../proofs/simulation/engine/random.ts'
 import { ringsOf } from '../support/cloudwatch/alarms.ts'
 import { banks, DAY, HOUR, TEN } from '../support/cloudwatch/incidents.ts'
 import { type Random, STAGE, samplesOf } from '../support/cloudwatch/traffic.ts'
@@ -13,15 +14,9 @@ beforeEach(() => {
 
 const { all } = templatesOf(stageNamed('production'))
 
-/** Draws from a seeded sequence (mulberry32). */
+/** Draws from a seeded sequence. */
 const drawn = (seed: number): Random => {
-  let state = seed
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
+  const next = draws(seed)
   // A rate below one is one draw; otherwise one for each of n.
   return (_, n, probability) => {
     if (n < 1) return next() < n * probability ? 1 : 0

@@ -27,6 +27,12 @@ const rows = rowsOf(`
   exception refund file=x kind=refund  --kind: belongs to --bank, --from and --to
   change list provider=demo bank=GCB  name one of --provider, --bank and --phone
   change verify from=2026-11-02 to=2026-11-01  --to: must not be before --from
+  approval list from=2026-11-02 to=2026-11-01  --to: must not be before --from
+  change list from=2026-11-02 to=2026-11-01  --to: must not be before --from
+  exception list from=2026-11-02 to=2026-11-01  --to: must not be before --from
+  exception refund kind=refund bank=GCB from=2026-11-02 to=2026-11-01  --to: must not be before --from
+  funding list from=2026-11-02 to=2026-11-01  --to: must not be before --from
+  settlement list from=2026-11-02 to=2026-11-01  --to: must not be before --from
   debit list from=2026-11-02 to=2026-11-01  --to: must not be before --from
 `)
 
