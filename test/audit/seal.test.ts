@@ -222,88 +222,74 @@ const swap = (one: string, other: string) => {
 
 const C1 = '2026-11-21T09:00:00.000Z#c-1'
 const digest = '[0-9a-f]{64}'
+const matching = (pattern: string) => expect.stringMatching(pattern) as never
 
-test.each<[string, () => unknown, Partial<Record<Day, string>>]>([
-  [
-    'an altered change',
+/** The verdicts of days after a falsification. */
+const falsified: Record<string, [() => unknown, Partial<Record<Day, string>>]> = {
+  'an altered change': [
     () => assign(changeKey(TODAY, '09:00:00', 'c-1'), { by: 'kofi' }),
     { [TODAY]: `altered: changes ${C1}` },
   ],
-  [
-    'a removed change',
+  'a removed change': [
     () => remove(changeKey(TODAY, '09:00:00', 'c-1')),
     { [TODAY]: `removed: changes ${C1}` },
   ],
-  [
-    'an inserted change',
+  'an inserted change': [
     () => change(TODAY, '09:30:00', 'c-9'),
     { [TODAY]: 'inserted: changes 2026-11-21T09:30:00.000Z#c-9' },
   ],
-  [
-    'another object of a request',
+  'another object of a request': [
     () => assign(keys.approval(REQUEST), { object: { amount: 9 } }),
     { [TODAY]: `altered: approvals ${REQUEST}#requested` },
   ],
-  [
-    'another decision of a request',
+  'another decision of a request': [
     () => assign(keys.approval(REQUEST), { decision: 'granted' }),
     { [TOMORROW]: `altered: approvals ${REQUEST}#decided` },
   ],
-  [
-    'another amount of a remittance',
+  'another amount of a remittance': [
     () => assign(keys.funding(gcb.identifier, 'F-1'), { amount: 9 }),
     { [TOMORROW]: 'altered: fundings GCB#F-1' },
   ],
-  [
-    'another amount of a debit',
+  'another amount of a debit': [
     () => assign(keys.refund(example.reversed.facts.reference), { amount: 9 }),
-    { [TOMORROW]: expect.stringMatching('^altered: journal ') as never },
+    { [TOMORROW]: matching('^altered: journal ') },
   ],
-  [
-    'another sum of a batch',
+  'another sum of a batch': [
     () => alter(keys.batch(example.otherBatch), ({ totals }) => Object.assign(totals, { net: 9 })),
-    { [TOMORROW]: expect.stringMatching('^altered: batches STL-') as never },
+    { [TOMORROW]: matching('^altered: batches STL-') },
   ],
-  [
-    'a replaced report',
+  'a replaced report': [
     () => rewrite(`settlements/demo/${example.batch}.csv`, (text) => text.replace('GHS', 'USD')),
-    { [TOMORROW]: expect.stringMatching('^altered: batches STL-') as never },
+    { [TOMORROW]: matching('^altered: batches STL-') },
   ],
-  [
-    'a removed report',
+  'a removed report': [
     () => objects.delete(`settlements/demo/${example.batch}.csv`),
-    { [TOMORROW]: expect.stringMatching('^altered: batches STL-') as never },
+    { [TOMORROW]: matching('^altered: batches STL-') },
   ],
-  [
-    'another closing balance',
+  'another closing balance': [
     () => alter(keys.ledger(TODAY), ({ balances }) => Object.assign(balances, { cash: 1 })),
     { [TODAY]: 'altered: the closing balances of the ledger' },
   ],
-  [
-    'an altered line',
+  'an altered line': [
     () => rewrite(`${TODAY}/changes.ndjson`, (text) => text.replace('ama', 'eve')),
     { [TODAY]: 'altered: 2026-11-21/changes.ndjson' },
   ],
-  [
-    'a truncated file of the last day',
+  'a truncated file of the last day': [
     () => rewrite(`${DAY_AFTER}/batches.ndjson`, () => ''),
     { [DAY_AFTER]: 'truncated: 2026-11-23/batches.ndjson has 0 of 1 lines' },
   ],
-  [
-    'a removed file',
+  'a removed file': [
     () => objects.delete(`${TODAY}/journal.ndjson`),
     { [TODAY]: 'missing: 2026-11-21/journal.ndjson' },
   ],
-  [
-    'an altered object',
+  'an altered object': [
     () => rewrite(`${TODAY}.json`, (text) => text.replace('"differences":0', '"differences":1')),
     {
-      [TODAY]: expect.stringMatching(`^altered: its SHA-256 was ${digest}$`) as never,
+      [TODAY]: matching(`^altered: its SHA-256 was ${digest}$`),
       [TOMORROW]: `broken link: the object names another one of ${TODAY}`,
     },
   ],
-  [
-    'two swapped days',
+  'two swapped days': [
     () => swap(`${TODAY}.json`, `${TOMORROW}.json`),
     {
       [TODAY]: `swapped: the object is of ${TOMORROW}`,
@@ -311,37 +297,38 @@ test.each<[string, () => unknown, Partial<Record<Day, string>>]>([
       [DAY_AFTER]: `broken link: the object names another one of ${TOMORROW}`,
     },
   ],
-  [
-    'a removed object',
+  'a removed object': [
     () => objects.delete(`${TOMORROW}.json`),
     {
-      [TOMORROW]: expect.stringMatching(`^missing: the object with SHA-256 ${digest}$`) as never,
+      [TOMORROW]: matching(`^missing: the object with SHA-256 ${digest}$`),
       [DAY_AFTER]: `broken link: the object of ${TOMORROW} is missing`,
     },
   ],
-  [
-    'a removed last object',
+  'a removed last object': [
     () => objects.delete(`${DAY_AFTER}.json`),
-    { [DAY_AFTER]: expect.stringMatching('^missing: the object with SHA-256') as never },
+    { [DAY_AFTER]: matching('^missing: the object with SHA-256') },
   ],
-  [
-    'a replaced last object of a later time',
+  'a replaced last object of a later time': [
     () =>
       rewrite(`${DAY_AFTER}.json`, (text) =>
         text.replace(/"sealed_at":"\d{4}/, '"sealed_at":"9999'),
       ),
-    { [DAY_AFTER]: expect.stringMatching('^missing: the object with SHA-256') as never },
+    { [DAY_AFTER]: matching('^missing: the object with SHA-256') },
   ],
-  [
-    'an object that is no JSON',
+  'an object that is no JSON': [
     () => rewrite(`${DAY_AFTER}.json`, () => 'null'),
     { [DAY_AFTER]: 'altered: the object is not readable' },
   ],
-])('the verification names %s', async (_, falsify, expected) => {
-  await falsify()
-  const ok = { [TODAY]: 'ok', [TOMORROW]: 'ok', [DAY_AFTER]: 'ok' }
-  expect(await verified(TODAY, DAY_AFTER)).toEqual({ ...ok, ...expected })
-})
+}
+
+test.each(Object.entries(falsified))(
+  'the verification names %s',
+  async (_, [falsify, expected]) => {
+    await falsify()
+    const ok = { [TODAY]: 'ok', [TOMORROW]: 'ok', [DAY_AFTER]: 'ok' }
+    expect(await verified(TODAY, DAY_AFTER)).toEqual({ ...ok, ...expected })
+  },
+)
 
 test('a day that a night seals during the verification is open', async () => {
   const key = `${DAY_AFTER}.json`
