@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { manageException } from '../../functions/operator/manage-exception.ts'
 import { type BulkId, digestOf } from '../../shared/domain/operator/bulk.ts'
-import { DAY_SECONDS, dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { DAY_SECONDS, dayOf } from '../../shared/domain/time.ts'
 import { operateFully } from '../../shared/operator/operate.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
