@@ -113,6 +113,22 @@ runbook('operations.md#reconciliation-differs')(
   },
 )
 
+runbook('operators.md#a-provider-owes-money')(
+  'the transfer of a provider completes its batch below zero',
+  async ({ run, values }) => {
+    const payee = await createPayee(service, 'owing')
+    const [reference = ''] = await payee.complete('100.00')
+    await payee.run(nightAfter(service, 0))
+    await payee.reverse(reference)
+    const { id } = (await payee.run(nightAfter(service, 1))).built[0]
+    values.acme = 'owing'
+    await run('settlement list', [{ id, status: 'pending', net: '-98.50' }])
+    values['STL-20261122-ABC456'] = id
+    await run('settlement complete', { status: 'completed', paid: '-98.50' })
+    expect(await entriesOf(service, id)).toContain('provider_payment')
+  },
+)
+
 runbook('operators.md#a-bank-gives-no-final-reply')(
   'a refund and a payout that their bank never makes fail, as their operators record it',
   async ({ run, values }) => {
