@@ -47,7 +47,11 @@ export const writeFixtures = async (at: Date, providers: number): Promise<void> 
   await Promise.all([
     ...writeBank(bank, connector, { [PHONE]: ACCOUNT }, at),
     ...ids.flatMap((id) =>
-      writeProvider(providerOf(id), { url: `https://${hostOf(id)}/hooks`, secret }, at),
+      writeProvider(
+        providerOf(id),
+        { webhook: { url: `https://${hostOf(id)}/hooks`, secret } },
+        at,
+      ),
     ),
   ])
 }

@@ -124,6 +124,8 @@ export type SimulatedProvider = {
     | undefined
   /** In pesewas; undefined for none. */
   dailyLimit: number | undefined
+  /** Undefined for a provider that does not sign at the start. */
+  requestSecret: string | undefined
   /** The response to a repeated charge; `return` by default. */
   duplicates?: 'return' | 'reject'
   feeSchedule: FeeSchedule | undefined

@@ -3,7 +3,7 @@ import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import { daysOf } from './payout-days.ts'
 import type { RawFunding } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
-import { DAY_MS, inGhs, MINUTE_MS, startOf } from './time-and-money.ts'
+import { DAY_MS, inGhs, MINUTE_MS, pesewasOf, startOf } from './time-and-money.ts'
 
 /** The ledger by its published rules, from the facts of debits and batches, and the closings of days. */
 
@@ -209,4 +209,31 @@ const closingsAreRight: Check = (index, report) => {
   }
 }
 
-export const checks: Checks = { 54: [storedBalancesAreRight, closingsAreRight] }
+type Line = Record<'account' | 'opening' | 'debit' | 'credit' | 'closing', string>
+
+const sumOf = (lines: readonly Line[], side: 'debit' | 'credit'): number =>
+  lines.reduce((sum, line) => sum + Number(pesewasOf(line[side])), 0)
+
+/** A journal has the debits and credits of its entries, between the balances of its accounts. */
+const journalsAddUp: Check = (index, report) => {
+  const postings = postingsIn(index)
+  for (const { noun, call, options, result } of index.operatorCalls) {
+    if (noun !== 'ledger' || !result.accounts) continue
+    const { entries, accounts } = result as { entries: { lines: Line[] }[]; accounts: Line[] }
+    const all = [...postings, ...remittancesBy(index, call.at)]
+    const opening = balancesOf(all, startOf(String(options.date)))
+    for (const account of accounts) {
+      const own = entries.flatMap(({ lines }) =>
+        lines.filter((line) => line.account === account.account),
+      )
+      const [debit, credit] = [sumOf(own, 'debit'), sumOf(own, 'credit')]
+      const before = opening.get(account.account) ?? 0
+      const due = [before, debit, credit, before + debit - credit].map(inGhs)
+      const shown = [account.opening, account.debit, account.credit, account.closing]
+      if (`${shown}` !== `${due}`)
+        report(`the journal of ${options.date}`, `has ${account.account} ${shown}, not ${due}`)
+    }
+  }
+}
+
+export const checks: Checks = { 54: [storedBalancesAreRight, closingsAreRight, journalsAddUp] }

@@ -153,10 +153,12 @@ type Initial = [subject: string, values: Partial<Values>]
 const initialValues = (setup: seen.RunSetup): Initial[] => {
   const absent = Object.entries(setup.absent).flat()
   const present: Initial[] = [
-    ...setup.providers.map(({ id, webhook, account, feeSchedule, dailyLimit }): Initial => {
+    ...setup.providers.map(({ id, webhook, requestSecret, ...one }): Initial => {
       const { secret: current, ...settings } = webhook ?? { secret: '' }
       const hook = webhook && { webhook: settings as Webhook, webhookSecret: { current, until: 0 } }
-      return [id, { name: id, account, feeSchedule, dailyLimit, ...hook }]
+      const signing = requestSecret && { requestSecret: { current: requestSecret, until: 0 } }
+      const { account, feeSchedule, dailyLimit } = one
+      return [id, { name: id, account, feeSchedule, dailyLimit, ...hook, ...signing }]
     }),
     ...Object.entries(setup.connections),
     ...setup.lookups.map((bank): Initial => [bank, { accountLookup: 'on' }]),

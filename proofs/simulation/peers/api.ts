@@ -39,6 +39,9 @@ export const TRIES_MAX = 60
 export const tokenOf = ({ kind, id }: { kind: string; id: string }): string =>
   `${kind === 'provider' ? 'sk' : 'bt'}_simulated_${id.toLowerCase()}`
 
+/** The secrets of the providers that sign their requests from the start. */
+export const requestSecrets: Readonly<Record<string, string>> = { delta: 'rs_simulated_delta' }
+
 /** Each provider has two credentials from the start. */
 export const secondTokenOf = (id: string): string => `${tokenOf({ kind: 'provider', id })}_2`
 
@@ -93,9 +96,13 @@ const eventOf = (request: Request, { token, secret }: Credentials, at: number) =
 }
 
 /** The credentials of callers, from the replies to operators. */
-const newCredentials = () => {
+const newCredentials = (absent: object) => {
   const byCaller = new Map<string, Credentials>()
-  const of = (caller: Caller): Credentials => byCaller.get(caller.id) ?? { token: tokenOf(caller) }
+  const first = (caller: Caller): Credentials => {
+    const secret = caller.id in absent ? undefined : requestSecrets[caller.id]
+    return { token: tokenOf(caller), secret }
+  }
+  const of = (caller: Caller): Credentials => byCaller.get(caller.id) ?? first(caller)
   return {
     of,
     /** Learns a token or secret. A `request-secret` of none ends signatures. */
@@ -142,7 +149,7 @@ export const newApi = ({ clock, random, faults, run, calls, isPaused, absent = {
       clock.after(milliseconds, resolve)
     })
 
-  const credentials = newCredentials()
+  const credentials = newCredentials(absent)
 
   const record = (requested: Requested): ApiCall => {
     const at = clock.now()

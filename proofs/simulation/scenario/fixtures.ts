@@ -7,12 +7,13 @@ import { real } from '../../../shared/runtime.ts'
 import { putAccount } from '../../../shared/store/banks/banks.ts'
 import { putCredential } from '../../../shared/store/providers/credentials.ts'
 import { changePaidProvider } from '../../../shared/store/providers/providers.ts'
+import { sealRequestSecret } from '../../../shared/store/providers/request-secrets.ts'
 import { noWrites } from '../../../shared/store/settings.ts'
 import { putSweepProgress } from '../../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../../shared/store/webhooks/webhooks.ts'
 import { webhookSecret } from '../../../shared/webhooks/http/signature.ts'
 import type { FeeSchedule, SimulatedProvider } from '../engine/observations.ts'
-import { secondTokenOf, tokenOf } from '../peers/api.ts'
+import { requestSecrets, secondTokenOf, tokenOf } from '../peers/api.ts'
 import { type BankName, bankNames, HTTP_BANKS } from './script.ts'
 
 /** The providers, banks and customers of every run. */
@@ -68,6 +69,7 @@ export const simulatedProviders: readonly SimulatedProvider[] = rows.map((row, i
   },
   dailyLimit: row.dailyLimit,
   feeSchedule: row.fees,
+  requestSecret: requestSecrets[row.id],
   account: {
     bank: HTTP_BANKS[index % HTTP_BANKS.length] ?? '',
     number: ACCOUNT_NUMBER,
@@ -136,16 +138,29 @@ export const writeBank = (
   ]
 }
 
+type Secrets = {
+  webhook?: Pick<Webhook, 'url' | 'secret'> | undefined
+  requestSecret?: string | undefined
+}
+
+const saveProvider = async (provider: PaidProvider, requestSecret: string | undefined) => {
+  const { id } = provider
+  const signing = requestSecret && {
+    requestSigning: { secret: await sealRequestSecret(id, requestSecret, real) },
+  }
+  await changePaidProvider(id, () => ({ ...provider, ...signing }), noWrites, real)
+}
+
 export const writeProvider = (
   provider: PaidProvider,
-  hook: Pick<Webhook, 'url' | 'secret'> | undefined,
+  { webhook: hook, requestSecret }: Secrets,
   since: Date,
 ): Promise<unknown>[] => {
   const { id } = provider
   const credential = { kind: 'provider', owner: id, createdAt: since.toISOString() } as const
   const webhook = hook && { since, timeoutSeconds: 10, connectionTimeoutSeconds: 5, ...hook }
   return [
-    changePaidProvider(id, () => provider, noWrites, real),
+    saveProvider(provider, requestSecret),
     putCredential(tokenOf({ kind: 'provider', id }), credential, [], real),
     putCredential(secondTokenOf(id), credential, [], real),
     ...(webhook ? [changeWebhook(id, () => webhook, noWrites, real)] : []),
@@ -181,7 +196,7 @@ export const writeFixtures = async (at: Date, present: Present): Promise<void> =
   const banks = bankNames.filter((name) => !isAbsent(name))
   await Promise.all([
     ...banks.flatMap((name) => writeSimulatedBank(name, at, present)),
-    ...providers.flatMap((row) => writeProvider(providerOf(row), row.webhook, at)),
+    ...providers.flatMap((row) => writeProvider(providerOf(row), row, at)),
     putSweepProgress({ until: at, behind: new Map() }),
   ])
 }

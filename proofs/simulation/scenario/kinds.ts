@@ -54,7 +54,7 @@ export const kinds = {
     absentShare: 0.5,
     underwayShare: 0.6,
     hasRounds: true,
-    approvalShare: 0.3,
+    approvalShare: 0.5,
   }),
   'careless banks': kind(8, 'banks send malformed reports and never repeat one', {
     malformedShare: 0.4,

@@ -74,6 +74,7 @@ export const startNights = (scenario: Scenario, { clock, random, faults, operato
     }
     await compareStatements(operators, dayOf(lastNight - DAY_MS))
     const span = { from: dayOf(firstNight - DAY_MS), to: dayOf(lastNight) }
+    await operators.operate('ledger', 'show', { date: span.from, format: 'json' })
     await operators.operate('change', 'verify', span)
   })
 }

@@ -266,6 +266,11 @@ const falsifications: Record<string, (run: Run) => unknown> = {
       sent?.verb === 'close' && reply.body.result.banks.some(isMoved)
     call(run, isClosing).reply.body.result.banks.find(isMoved).debits = '0.00'
   },
+  '54 a journal shows debits as credits': (run) => {
+    const isShown = ({ name, sent }: Any) => name === 'manage-ledger' && sent.verb === 'show'
+    const accounts: Any[] = call(run, isShown).reply.body.result.accounts
+    for (const one of accounts) Object.assign(one, { debit: one.credit, credit: one.debit })
+  },
   '54 the cash is not what payouts leave': (run) => {
     itemOf(run, { entity: 'funds' }).cash += 1
   },
