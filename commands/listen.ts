@@ -151,7 +151,7 @@ if (values.register !== undefined) {
   const registration = { provider: values.register, url: `${url}/webhooks`, events }
   const prepared = await prepare(sandboxPort, registration).catch(failWith)
   const registering = prepared.register()
-  // Before the changes are made: the first of two can be the last.
+  // Assigned before the calls end: the listener can end after the first of two.
   restore = async () => {
     const registered = await registering.catch(() => undefined)
     await prepared.restore()

@@ -4,9 +4,9 @@ import { printable } from '../../shared/domain/text.ts'
 /** Formats results for a terminal; programs read JSON. */
 
 const CELL_MAX = 40
-/** Uncut: an operator copies it. */
+/** Never cut, because operators copy it. */
 const COMMAND = 'command'
-/** Columns that give way to the others. */
+/** Columns that are shown last. */
 const LAST = new Set(['uuid', 'currency'])
 const GAP = 2
 

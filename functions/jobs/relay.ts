@@ -149,7 +149,7 @@ const countTransitions = (added: readonly DebitEventName[], debit: Debit): void 
   if (Object.keys(figures).length === 0) return
   const { FailureExcess, ...others } = figures
   const seconds = (updatedAt.getTime() - createdAt.getTime()) / 1000
-  // A bank does not fail by a prompt that the service refuses.
+  // A prompt that the service refuses is not counted as a failure of the bank.
   measure(isUnprompted(debit) ? others : figures, {
     bank: bank.identifier,
     ...(errorCode && { code: errorCode }),

@@ -82,7 +82,7 @@ class NothingOpen extends Refusal {
   }
 }
 
-/** Returns the days of a call, and for a granted one not the time after its request. */
+/** Returns the span of a call's days, which for a granted call ends at its request. */
 const spanOf = ({ from, to }: ResolveOptions | RefundOptions, { scope }: Author) => {
   const before = to ? startOf(dayAfter(to)) : END_OF_TIME
   const until = scope?.requestedAt ?? before

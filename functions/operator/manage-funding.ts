@@ -33,7 +33,7 @@ const payWaiting = async ({ now }: Runtime): Promise<void> => {
   await sendAllOrThrow(due.map(({ id, provider }) => payBatchMessage(id, provider)))
 }
 
-/** Without the approval: its request ends after the messages, so that a repeated grant sends them. */
+/** Omits the approval: its request ends after the messages, so that a repeated grant sends them. */
 const recordingOf = (
   { approval: _, ...author }: Author,
   { reference: target, bank }: Pick<Funding, 'reference' | 'bank'>,

@@ -134,7 +134,7 @@ export const manageSettlement = operatorHandler(settlement, {
     check: async ({ batch, ...paid }, { at }) =>
       unlessRefused(await findRecordable(batch, paid, at), ({ batch: stored, begun }) => ({
         ...objectOf(begun.batch),
-        // A payout that has begun since the request is another one than what the operator has paid.
+        // A payout that began after the request is not the one that the operator has paid.
         ...(payoutOf(stored) === 'resumes' ? { uuid: stored.uuid } : {}),
       })),
   },

@@ -34,7 +34,7 @@ export const streamSource = (
     // The stream keeps a record for 24 hours.
     maxRecordAge: Duration.hours(23),
     onFailure: new SqsDlq(lost),
-    // Read while the Region waits: a failover would relay a day of the other Region's work first.
+    // Read while the Region waits: otherwise a failover would first relay a day of the other Region's changes.
     enabled: !stage.paused || stage.waits === true,
     filters: (stage.waits ? [NOTHING] : stream).map(patternOf),
   })

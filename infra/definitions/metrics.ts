@@ -86,7 +86,7 @@ export const metricsOf = (stage: Stage, tableName: string, buckets: ReplicatedBu
     },
     ...backupMetrics(stage),
     ...otherRegionMetrics(stage, tableName),
-    /** Objects that S3 could not replicate, and does not try again. */
+    /** Objects that S3 could not replicate, and does not retry. */
     failedReplications: (over: Aggregation) =>
       metric(
         'AWS/S3',

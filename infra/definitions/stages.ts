@@ -72,7 +72,7 @@ type CommonSettings = StageWorkers & {
    * while one of its alarms rings, and a paused stage must not use two tables at the same time.
    */
   switchesAtOnce?: boolean
-  /** Table that replaces the stack's own after a restore; `isOnly`: the stack lets go of its own (docs/restore.md). */
+  /** Table that replaces the stack's own after a restore; `isOnly`: the stack no longer has its own (docs/restore.md). */
   restoredTable?: RestoredTable & { isOnly?: true }
   /** A second Region, whose stacks wait for a failover (docs/restore.md#passive-region). */
   passive?: PassiveRegion
@@ -199,7 +199,7 @@ const inPassiveRegion = (stage: Stage): Stage => {
 /** Certificates, secrets and addresses that a failover needs at once. */
 const regional = ['domain', 'bankClientCertificate', 'network'] as const
 
-/** @throws InvalidStage if a stage lacks what its passive Region is named by, or needs */
+/** @throws InvalidStage if a stage lacks a setting that its passive Region needs */
 const checkPassive = (stage: Stage): void => {
   const { name, account, region, keepsData, passive } = stage
   if (!passive) return

@@ -43,7 +43,7 @@ export const fieldDescriptions: Record<string, string> = {
   event: 'Type of the event',
   event_id: 'Same in every attempt; use it to deduplicate',
   failed_at: 'When the delivery was abandoned',
-  fee: 'Fee of the bank in GHS; above the amount it settles as the amount',
+  fee: 'Fee of the bank in GHS; settlement counts at most the amount of the debit',
   has_more: 'More items follow this page',
   id: 'Id of the transaction',
   health: 'Whether the bank replies',
@@ -233,7 +233,7 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     failed_at: 'When the bank rejected the payout; null if it did not',
     failure: 'Reason why the bank rejected the payout; null if it did not',
     bank_reference:
-      "The bank's own reference of the transfer; null until it is made, and without one",
+      "The bank's own reference of the transfer; null until it is made, or if none is due",
     paid: 'Amount of the payout: `net` less offsets of earlier batches; negative: your transfer of a negative `net`; null until it starts',
     made_good_by: 'Batch that offset the rest of a negative `net`; null for none',
   },

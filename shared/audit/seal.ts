@@ -75,7 +75,7 @@ const sealDay = async (
   const isNew = await putObject(day, `${canonical(content)}\n`)
   const stored = await findSealed(day)
   if (!stored) throw new Error(`The audit object of ${day} is gone`)
-  // Objects are locked, so a digest from before this one is of the other Region's bucket, which had the night.
+  // Objects are locked, so an earlier digest is from the other Region, which sealed this day.
   if (isNew && (await findRun(day))?.sealed) await markSealed(day, stored.sha256)
   return stored
 }

@@ -7,7 +7,7 @@ export const parseJson = (text: string): unknown => {
   }
 }
 
-/** Reports whether a value is an object of JSON: no list and not null. */
+/** Reports whether a value is a JSON object: neither an array nor null. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -64,8 +64,8 @@ const scopeOfParts = async (
   return { bulk, totals, digest: hash(parts.map(({ digest }) => digest).join('\n')) }
 }
 
-/** Another change of an account would give the import another effect than its request and its record show. */
-const otherCounts = () =>
+/** Refuses an import whose effect would differ from its request, because accounts have changed. */
+const changedAccounts = () =>
   new Refusal(1409, { details: 'accounts of the file have changed: start the import again' })
 
 /**
@@ -100,7 +100,7 @@ export const runImport = async (
   }
   const counted = sumOf([...counts.values()].map(({ totals = {} }) => totals))
   if (outcomes.size === 0) {
-    if (importChanges.some((name) => counted[name] !== totals[name])) return otherCounts()
+    if (importChanges.some((name) => counted[name] !== totals[name])) return changedAccounts()
     await putChange({ ...author, target: bank, bank }, { ...totals, digest })
   }
   for (const part of parts.filter(({ n }) => !outcomes.has(String(n)))) {

@@ -111,8 +111,8 @@ const resume = async (batch: Batch, bank: PaidPayout['bank']) => {
 type PaidAccount = { account: SettlementAccount } & Pick<Batch, 'paidBy'>
 
 /**
- * Returns the account that was paid: that of the last rejected payout, at `bank` if present, or the current one, also
- * if its own bank did not pay.
+ * Returns the account that was paid: the last one at `bank`, or the last of all without `bank`. If none is at `bank`,
+ * returns the current one, with the bank that paid it.
  */
 const findPaidAccount = async (
   { provider, paidTo, failed = [] }: Batch,
@@ -137,7 +137,7 @@ const findPaidAccount = async (
   return { account }
 }
 
-/** A payout in progress offsets all that is outstanding, because it has a rest to pay. */
+/** Refuses a batch with nothing outstanding: a payout in progress has offset all of it. */
 const collect = (batch: Batch): Begun | Refusal =>
   batch.outstanding === 0
     ? notPayable('a payout in progress offsets it: a transfer may not be due')

@@ -30,12 +30,12 @@ export const listOffsettable = async (
 export const findDue = async (batch: Batch): Promise<Pesewas> =>
   divideNet(batch, await listOffsettable(batch)).due
 
-const paidAfter = ({ status, date, payOn }: Batch): number =>
+const paymentTime = ({ status, date, payOn }: Batch): number =>
   status === 'failed' ? Number.MAX_SAFE_INTEGER : payableFrom({ date, payOn }).getTime()
 
 /** Orders batches as they are paid: by their days, and then those that wait for an operator's retry. */
 export const inOrderOfPayment = (batches: readonly Batch[]): Batch[] =>
-  [...batches].sort((one, other) => paidAfter(one) - paidAfter(other))
+  [...batches].sort((one, other) => paymentTime(one) - paymentTime(other))
 
 /** Returns what is due for each batch if they are paid in this order: a debt reduces one of them. */
 export const findDueOfEach = async (batches: readonly Batch[]): Promise<Map<BatchId, Pesewas>> => {

@@ -99,7 +99,7 @@ test.each([
   expectOneLine(await operator(args), line, 2)
 })
 
-test('a full disk prints one line and exits with 1', () => {
+test('a command that cannot write its output prints one line and exits with 1', () => {
   const words = ['--import', './commands/terminal/fail.ts', '-e', 'process.stdout.write("x")']
   const stdio = ['ignore', openSync('/dev/full', 'w'), 'pipe'] as const
   const { status, stderr } = spawnSync(process.execPath, words, { stdio: [...stdio] })

@@ -655,7 +655,7 @@ describe('a request', () => {
     ['settlement fail', 'settlement retry'],
     ['debit fail-refund', 'exception refund'],
   ])(
-    'the grant of a %s is refused after a later %s, about which the bank has said nothing',
+    'the grant of a %s is refused after a later %s to which the bank has not replied',
     async (fails, retries) => {
       const [noun = '', verb = ''] = fails.split(' ')
       const options = (await optionsOf[fails]?.()) ?? {}

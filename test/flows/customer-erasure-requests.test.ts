@@ -46,7 +46,7 @@ test('an erasure needs a second operator, and no request keeps the number or the
 })
 
 testInProcess(
-  'a granted erasure that ends with a fault is made, and what the customer does since refuses nothing',
+  'the sweep continues a granted erasure that ended with a fault, also after a new debit of the customer',
   async () => {
     const charge = () => service.chargeUntil('processing', { phone_number: SILENT })
     const { uuid, reference } = await charge()

@@ -91,7 +91,7 @@ describe('request-reversal', () => {
     }
   })
 
-  test('a reversal is repeated with its own choice about the money only', async () => {
+  test('a reversal can be repeated only with the same choice about the money', async () => {
     const choices = [{}, { refund: 'none' }] as Record<string, string>[]
     const words = ['with a refund', 'with --refund none']
     for (const [n, choice] of choices.entries()) {

@@ -144,7 +144,7 @@ const activityOf = ({ all }: typeof active) => {
   }
 }
 
-test('the passive Region waits until a failover, after which the other one waits; both read the stream meanwhile', () => {
+test('the passive Region waits until a failover, and then the other one waits; a waiting Region reads the stream', () => {
   const waits = {
     ...{ queues: new Set([false]), schedules: new Set(['DISABLED']), gateway: 'Deny' },
     stream: ['read'],

@@ -125,7 +125,7 @@ test('a stage with a restored table keeps its own and uses the restored one only
   expect(others.join()).toContain('/stream/2026-11-21T10:05:00.000')
 })
 
-test('a stack lets go of the table that a restore has replaced for good, and changes nothing else', () => {
+test('a stack with `isOnly` no longer has the table that a restore has replaced, and nothing else changes', () => {
   const restoredTable = { name: 'restored', streamLabel: '2026-11-21T10:05:00.000' }
   const both = templatesOf({ ...production, restoredTable })
   const alone = templatesOf({ ...production, restoredTable: { ...restoredTable, isOnly: true } })

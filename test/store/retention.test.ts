@@ -145,7 +145,7 @@ const repaidByHand = async (noted = dayAfter(TODAY, 2)): Promise<Debit> => {
   return completed
 }
 
-test('an erased refund that an operator repaid stays for the years of that day, and has its entry', async () => {
+test('an erased refund that an operator repaid has its ledger entry, and expires seven years after the note', async () => {
   await putProviders()
   const noted = dayAfter(TODAY, 80)
   const { facts } = await repaidByHand(noted)

@@ -76,7 +76,7 @@ export type Completed = {
      */
     bank_reference: string;
     /**
-     * Fee of the bank in GHS; above the amount it settles as the amount
+     * Fee of the bank in GHS; settlement counts at most the amount of the debit
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     fee?: string | null;

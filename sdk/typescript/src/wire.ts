@@ -174,7 +174,7 @@ export type UpdateDebitTransactionFields = {
      */
     approval_method?: ("ussd" | "mobile_api" | "web" | "mobile_app") | null;
     /**
-     * Fee of the bank in GHS; above the amount it settles as the amount
+     * Fee of the bank in GHS; settlement counts at most the amount of the debit
      * @minimum 0
      * @pattern ^(?:-0(?:\.0+)?|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)$
      */
@@ -206,7 +206,7 @@ export type DebitCallbackFields = {
      */
     approval_method?: ("ussd" | "mobile_api" | "web" | "mobile_app") | null;
     /**
-     * Fee of the bank in GHS; above the amount it settles as the amount
+     * Fee of the bank in GHS; settlement counts at most the amount of the debit
      * @minimum 0
      * @pattern ^(?:-0(?:\.0+)?|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)$
      */
@@ -399,7 +399,7 @@ export type BankTransaction = {
      */
     currency: "GHS";
     /**
-     * Fee of the bank in GHS; above the amount it settles as the amount
+     * Fee of the bank in GHS; settlement counts at most the amount of the debit
      */
     fee: number | null;
     /**
@@ -535,7 +535,7 @@ export type CallbackTransaction = {
      */
     currency: "GHS";
     /**
-     * Fee of the bank in GHS; above the amount it settles as the amount
+     * Fee of the bank in GHS; settlement counts at most the amount of the debit
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     fee: string | null;
@@ -685,7 +685,7 @@ export type Debit = {
      */
     currency: "GHS";
     /**
-     * Fee of the bank in GHS; above the amount it settles as the amount
+     * Fee of the bank in GHS; settlement counts at most the amount of the debit
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     fee: string | null;
@@ -772,7 +772,7 @@ export type DebitDetail = {
      */
     currency: "GHS";
     /**
-     * Fee of the bank in GHS; above the amount it settles as the amount
+     * Fee of the bank in GHS; settlement counts at most the amount of the debit
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     fee: string | null;
@@ -1224,7 +1224,7 @@ export type EventSettlement = {
      */
     failure: string | null;
     /**
-     * The bank's own reference of the transfer; null until it is made, and without one
+     * The bank's own reference of the transfer; null until it is made, or if none is due
      */
     bank_reference: string | null;
     /**
@@ -1271,7 +1271,7 @@ export type EventTransaction = {
      */
     currency: "GHS";
     /**
-     * Fee of the bank in GHS; above the amount it settles as the amount
+     * Fee of the bank in GHS; settlement counts at most the amount of the debit
      */
     fee: number | null;
     /**
@@ -1660,7 +1660,7 @@ export type ReportedTransaction = {
      */
     error_message: string | null;
     /**
-     * Fee of the bank in GHS; above the amount it settles as the amount
+     * Fee of the bank in GHS; settlement counts at most the amount of the debit
      * @pattern ^[0-9]+\.[0-9]{2}$
      */
     fee: string | null;
@@ -1798,7 +1798,7 @@ export type Settlement = {
      */
     failure: string | null;
     /**
-     * The bank's own reference of the transfer; null until it is made, and without one
+     * The bank's own reference of the transfer; null until it is made, or if none is due
      */
     bank_reference: string | null;
     /**

@@ -29,7 +29,7 @@ export const eraseDebit = (debit: Debit, at: Date): Debit => ({
 
 const KEPT_FAILURES: readonly (string | null)[] = [null, ...Object.values(unsentRefunds)]
 
-/** A failed refund keeps the fact that it has a failure, and a reason of the service: statements depend on it. */
+/** Erases a refund. A failed one keeps that it failed, and a reason of the service: statements depend on both. */
 export const eraseRefund = (refund: Refund): Refund => ({
   ...withoutErased('refund', refund),
   accountNumber: null,

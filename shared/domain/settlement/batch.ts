@@ -79,7 +79,7 @@ export type Batch = {
   paid: Pesewas | null
   /** The account of the payout; later changes of the provider do not affect it. Null for a transfer. */
   paidTo: SettlementAccount | null
-  /** The bank that an operator used instead of that of the account; null: none with a statement. Absent: that one. */
+  /** The bank that paid, as an operator recorded it; null: no bank of the service. Absent: that of the account. */
   paidBy?: BankIdentifier | null | undefined
   /** The payouts before a retry, each of which its bank rejected. Absent: none. */
   failed?: readonly RejectedPayout[] | undefined

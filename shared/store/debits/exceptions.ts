@@ -31,7 +31,7 @@ const expiryOf = ({ resolvedAt }: Pick<ReportException, 'resolvedAt'>) =>
 
 /**
  * Returns the update that resolves an exception.
- * @param isAccepted of a request
+ * @param isAccepted the decision on a request; undefined for other exceptions
  * @param settingOf returns the value of a member in the expression
  */
 const resolved = (
