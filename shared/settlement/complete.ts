@@ -37,11 +37,15 @@ export const completeBatch = async (
   recordChange: (previous: Batch, next: Batch) => readonly Write[],
   runtime: Runtime,
 ): Promise<Batch | Refusal> => {
+  let first: Batch | undefined
   for (;;) {
     const at = runtime.now()
     const payable = await findRecordable(id, paid, at)
     if (payable instanceof Refusal) return payable
     const { batch, begun, generation } = payable
+    first ??= batch
+    if (payoutOf(batch) === 'resumes' && payoutOf(first) !== 'resumes')
+      return notPayable('a payout has begun since: it ends with the reply of its bank')
     const outcome = { bankReference, at, generation }
     const completed = endPayment(begun.batch, outcome, begun.others)
     const alongside = recordChange(batch, completed.batch)
@@ -150,7 +154,8 @@ const WOULD_PAY =
 
 const begin = async (batch: Batch, { at, bank, restore }: Beginning): Promise<Begun | Refusal> => {
   if (!batch.totals || !batch.reportedAt) return notPayable('the batch is being built')
-  if (batch.totals.net < 0) return collect(batch)
+  if (batch.totals.net < 0)
+    return bank === undefined ? collect(batch) : notPayable('no bank pays a batch below zero')
   const previous = await listOffsettable(batch)
   const { due } = divideNet(batch, previous)
   if (due === 0) return notPayable('nothing is due: it has no payout')

@@ -93,7 +93,7 @@ export const findUnderway = async (id: BatchId, at: Date): Promise<Batch | Refus
   if (!batch) return new Refusal(5404)
   if (payoutOf(batch) !== 'resumes')
     return refusalIfEnded(batch) ?? notPayable('the payout has not begun')
-  return mayBeInFlight(batch, at)
+  return mayBeInFlight({ sentAt: batch.sentAt ?? batch.processedAt }, at)
     ? notPayable('a worker may be sending the payout: try again in a minute')
     : batch
 }

@@ -187,8 +187,9 @@ const recordResult = async (batch: Batch, result: FinalResult, deps: PayoutDeps)
     // Another worker sends the same payout.
     if (stored?.uuid === batch.uuid && payoutOf(stored) === 'resumes')
       return recordResult(stored, result, deps)
-    // An operator has recorded that the bank would not pay.
-    if (result.kind === 'paid' && stored?.bankReference !== result.bankReference)
+    // An operator has recorded that the bank would not pay, or another payment.
+    const isRecorded = stored?.uuid === batch.uuid && stored.status === 'completed'
+    if (result.kind === 'paid' && !isRecorded)
       log.error('the bank has paid a payout that ended otherwise', { batch: batch.id, result })
     return payBatch(batch.id, deps)
   }

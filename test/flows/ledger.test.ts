@@ -175,6 +175,14 @@ testInProcess('a remittance of a future day is rejected in production only', asy
   expect(await refusal(fund('R-5'))).toBeUndefined()
 })
 
+testInProcess('a future day is reconciled in sandboxes only', async () => {
+  const date = dayAfter(today)
+  expect(await service.call('reconciliation', 'run', { date })).toMatchObject({ differences: 0 })
+  vi.stubEnv('STAGE', 'production')
+  const refused = service.refusal('reconciliation', 'run', { date })
+  expect(await refused).toBe('--date: must not be in the future')
+})
+
 /** Stores a batch of 8,865.00 whose payout waits for funding. */
 const waitingBatch = async (id: string) => {
   const provider = await createPayee(service, id)

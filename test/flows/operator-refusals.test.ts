@@ -132,7 +132,6 @@ const rows = rowsOf(`
   settlement complete batch=STL-20200101-ZZZZZZ bank-reference=X reason=Y  5404
   reconciliation run  --date: is required
   reconciliation run date=2026-02-30  --date: 
-  reconciliation run date=2199-12-31  --date: has not begun
   reconciliation statement bank=ZZZ date=2026-11-21 statement={"cursor":null}  no such bank
   reconciliation statement bank=GCB date=2026-11-21 statement=statement.csv  --statement: is compared by
   reconciliation statement bank=GCB date=2026-11-21 statement={"uuids":["x"]}  --statement: is compared by

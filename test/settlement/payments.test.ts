@@ -246,6 +246,8 @@ test('the transfer of a provider ends its batch below zero and adds its cash, an
     complete(below, amount === undefined ? {} : { amount: pesewas(amount) })
   expect(refused(await record()).details).toBe('70.00 is due: --amount states what was paid')
   expect(refused(await record(100_00)).details).toContain('100.00 was paid, but 70.00 is due')
+  const ofBank = await complete(below, { amount: pesewas(70_00), bank: null })
+  expect(refused(ofBank).details).toBe('no bank pays a batch below zero')
   const before = await findFunds()
   const transfer = { paid: -70_00, paidTo: null, outstanding: 0, offsetBy: null }
   const ended = { status: 'completed', bankReference: 'B-1', ...transfer }
@@ -327,6 +329,16 @@ test('a retry begins again if another payout takes the offsets at once', async (
   beforeTheNextWrite(() => pay(later))
   expect(await retry(rejected)).toMatchObject({ status: 'completed', paid: 150_00 })
   expect(await reload(later)).toMatchObject({ status: 'completed', paid: 200_00 })
+})
+
+test('a payment by hand is not recorded if a retry begins before its write', async () => {
+  const batch = await batchOf(100_00)
+  bank.behaviours.push('reject')
+  await pay(batch)
+  beforeTheNextWrite(() => retry(batch))
+  bank.behaviours.push('pay later')
+  expect(refused(await complete(batch)).details).toContain('a payout has begun since')
+  expect(await reload(batch)).toMatchObject({ status: 'processing', attempt: 2 })
 })
 
 test('a payout that begins again after another one took its offsets is still recorded for its operator', async () => {
@@ -528,6 +540,15 @@ test.each([
     )
   },
 )
+
+test('a reply that a bank has paid is no error if an operator has recorded this payout since', async () => {
+  const batch = await batchOf(120_00)
+  clear()
+  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'ERROR')
+  await payDuring(batch, '00:00:01', () => complete(batch, { bankReference: 'RTGS-1' }))
+  expect(await reload(batch)).toMatchObject({ status: 'completed', bankReference: 'RTGS-1' })
+  expect(lines()).toEqual([])
+})
 
 test('an operator with an approval records a payout that offsets as many batches as a transaction holds', async () => {
   const payable = await batchOf(500_00)
