@@ -24,6 +24,7 @@ export const notRehearsed: Record<string, string> = {
   'aws cloudwatch describe-alarms': `${CLOUD}; test/infra/runbook.test.ts checks the alarms`,
   'MACHINE=': SHELL,
   'LOST=': SHELL,
+  'REPLACED=': SHELL,
   'aws sqs purge-queue': CLOUD,
   'aws stepfunctions': `${CLOUD}; test/infra/lake.test.ts checks the state machine`,
   rclone: 'needs rclone and a second storage',

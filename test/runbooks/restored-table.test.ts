@@ -38,6 +38,8 @@ const restoring = () => {
   const settings: Record<string, Input> = {}
   let status = 'none'
   let waits = 0
+  // The stage has been restored before: its stack has the table of the time before.
+  const stage = { table: 'replaced' }
   const change = (operation: string, input: Input, next: string): object => {
     if (status !== 'ACTIVE') throw new Error(`ResourceInUseException: the table is ${status}`)
     status = next
@@ -52,11 +54,8 @@ const restoring = () => {
     return {}
   }
   const calls: Record<string, (input: Input) => object> = {
-    // The stage has been restored before: its stack has the table of the time before.
-    'lambda.GetFunctionConfiguration': ({ FunctionName }) => ({
-      Environment: {
-        Variables: { TABLE_NAME: `table-of-${FunctionName}`, REPORTS_BUCKET: 'reports' },
-      },
+    'lambda.GetFunctionConfiguration': () => ({
+      Environment: { Variables: { TABLE_NAME: stage.table, REPORTS_BUCKET: 'reports' } },
     }),
     'kms.DescribeKey': ({ KeyId }) => ({ KeyMetadata: { Arn: `arn-of-${KeyId}` } }),
     'dynamodb.RestoreTableToPointInTime': (input) => {
@@ -80,7 +79,7 @@ const restoring = () => {
     'dynamodb.UpdateContinuousBackups': (input) =>
       change(`UpdateContinuousBackups${regionOf(input)}`, input, 'ACTIVE'),
   }
-  return { settings, perform: (target: string, input: Input) => calls[target]?.(input) }
+  return { settings, stage, perform: (target: string, input: Input) => calls[target]?.(input) }
 }
 
 const aws = restoring()
@@ -97,13 +96,21 @@ const address = useServer(
   }),
 )
 
-const REPLACED = { TableName: 'table-of-debit-collection-sandbox-relay' }
+const REPLACED = { TableName: 'replaced' }
 
 test('the commands of a restore give the new table stream, protection, expiry and backups, list what it lost, and delete the old one', async () => {
   const commands = shellOf('restore.md#restore-the-table').filter(
     (command) => !operatorWords(command),
   )
+  const deletion = commands.splice(commands.findIndex((command) => command.startsWith('USED=')))
   await runInShell({ address: address() }, commands)
+  // On a later day the functions use the restored table, and the shell is another.
+  aws.stage.table = String(aws.settings.RestoreTableToPointInTime?.TargetTableName)
+  const remove = (name: string) =>
+    runInShell({ address: address() }, [`REPLACED=${name}`, ...deletion])
+  await expect(remove(aws.stage.table)).rejects.toThrow()
+  expect(aws.settings).not.toHaveProperty('Unprotect')
+  await remove(REPLACED.TableName)
   // A second restore needs another name.
   const TableName = expect.stringMatching(/^debit-collection-sandbox-restored-\d{8}T\d{4}$/)
   const [spec, expiry] = [tableDefinition.timeToLive, 'TimeToLiveSpecification']
