@@ -1,10 +1,11 @@
+import { hash } from 'node:crypto'
 import { type Day, dayAfter } from '../domain/time.ts'
 import { log } from '../log.ts'
 import { measure } from '../metrics.ts'
 import type { Runtime } from '../runtime.ts'
 import { findRestore } from '../store/operator/restores.ts'
 import { findClosing } from '../store/settlement/ledger-days.ts'
-import { findRun, markSealed } from '../store/settlement/reconciliations.ts'
+import { addSeal } from '../store/settlement/reconciliations.ts'
 import { type FileDigest, nameFirstDay, putLines, putObject } from './bucket.ts'
 import { canonical, differencesBetween, linesOf } from './lines.ts'
 import {
@@ -72,11 +73,12 @@ const sealDay = async (
     sealed_at: now(),
     balances: closing?.day === day ? closing.balances : null,
   }
-  const isNew = await putObject(day, `${canonical(content)}\n`)
+  const text = `${canonical(content)}\n`
+  // First: a crash in between leaves a digest without an object, which does no harm.
+  await addSeal(day, hash('sha256', text))
+  await putObject(day, text)
   const stored = await findSealed(day)
   if (!stored) throw new Error(`The audit object of ${day} is gone`)
-  // Objects are locked, so an earlier digest is from the other Region, which sealed this day.
-  if (isNew && (await findRun(day))?.sealed) await markSealed(day, stored.sha256)
   return stored
 }
 

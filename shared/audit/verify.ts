@@ -67,11 +67,16 @@ export const verifyDays = async (
 const isOverdue = (day: Day, now: Date): boolean =>
   now.getTime() >= startOf(dayAfter(day, 2)).getTime() + 6 * HOUR_MS
 
+/** Returns the SHA-256 that the run of a day names, unless this is of one of its objects. */
+const otherSeal = async (day: Day, sha256 = ''): Promise<string | undefined> => {
+  const { sealed, seals } = (await findRun(day)) ?? {}
+  return sealed === sha256 || seals?.includes(sha256) ? undefined : sealed
+}
+
 const resultOfAbsent = async (day: Day, { byDay, now }: Chain): Promise<string> => {
-  const run = await findRun(day)
   const sealed = await findSealed(day)
-  if (run?.sealed && run.sealed !== sealed?.sha256)
-    return `missing: the object with SHA-256 ${run.sealed}`
+  const other = await otherSeal(day, sealed?.sha256)
+  if (other) return `missing: the object with SHA-256 ${other}`
   // A night has sealed the day after `now`, or after the chain was read.
   if (sealed) return OPEN
   const others = [...byDay.keys()].sort()
@@ -103,8 +108,8 @@ const linkDifference = async (
   next: SealedDay | undefined,
   { byDay }: Chain,
 ): Promise<string | undefined> => {
-  const run = await findRun(day)
-  if (run?.sealed && run.sealed !== sha256) return `altered: its SHA-256 was ${run.sealed}`
+  const other = await otherSeal(day, sha256)
+  if (other) return `altered: its SHA-256 was ${other}`
   const named = next?.content?.day === next?.day ? next?.content?.previous : undefined
   if (named && named.sha256 !== sha256) return `altered: its SHA-256 was ${named.sha256}`
   const before = byDay.get(dayAfter(day, -1))

@@ -168,16 +168,23 @@ test('the next night seals the nights that were missed', async () => {
   expect(Object.values(await verified(TODAY, last))).toEqual(Array(6).fill('ok'))
 })
 
-test('the days of a failover verify in its bucket, and after the return in the other one', async () => {
-  const own = new Map(objects)
-  await seal(THIRD)
-  expect(await verified(DAY_AFTER, THIRD)).toEqual({ [DAY_AFTER]: 'ok', [THIRD]: 'ok' })
-  objects.clear()
-  for (const [key, object] of own) objects.set(key, object)
-  const last = dayAfter(THIRD)
-  await seal(last)
+test('each day verifies in the bucket of each Region after two failovers and returns', async () => {
+  let other = new Map(objects)
+  const changeRegion = () => {
+    const own = new Map(objects)
+    objects.clear()
+    for (const [key, object] of other) objects.set(key, object)
+    other = own
+  }
+  const days = [0, 1, 2, 3].map((n) => dayAfter(THIRD, n))
+  for (const [n, day] of days.entries()) {
+    if (n > 0) changeRegion()
+    await seal(day)
+    expect(Object.values(await verified(TODAY, day))).toEqual(Array(4 + n).fill('ok'))
+  }
   expect(contentOf(THIRD).reconciliation).toBe(null)
-  expect(await verified(THIRD, last)).toEqual({ [THIRD]: 'ok', [last]: 'ok' })
+  changeRegion()
+  expect(Object.values(await verified(TODAY, dayAfter(THIRD, 2)))).toEqual(Array(6).fill('ok'))
 })
 
 test('the chain continues after a restore with its generation, and lost records are no difference', async () => {

@@ -74,13 +74,17 @@ const parseTerm = (reader: Reader): Source => {
   if (reader.peek(1) !== '(') return simple(parseSimple(reader))
   const name = reader.next()
   reader.expect('(')
+  if (name === 'list_append') return appended(parseTerm(reader), parseLast(reader))
   const left = parseSimple(reader)
-  reader.expect(',')
-  const right = simple(parseSimple(reader))
-  reader.expect(')')
-  if (name === 'list_append') return appended(simple(left), right)
   if (name !== 'if_not_exists' || left.kind !== 'attribute') throw unsupported(`function: ${name}`)
-  return withDefault(left, right)
+  return withDefault(left, parseLast(reader))
+}
+
+const parseLast = (reader: Reader): Source => {
+  reader.expect(',')
+  const last = simple(parseSimple(reader))
+  reader.expect(')')
+  return last
 }
 
 const simple =

@@ -31,6 +31,8 @@ export type ReconciliationRun = {
   endedAt: Date | null
   /** The SHA-256 of the audit object of its day. Absent: not sealed yet. */
   sealed?: string
+  /** Those of all objects that were written for its day: after a failover each Region's bucket has one. */
+  seals?: readonly string[]
 }
 
 export type ReconciliationPart = {
@@ -169,6 +171,14 @@ export const markSealed = (id: string, sha256: string): Promise<boolean> =>
     UpdateExpression: 'SET sealed = :sha256',
     ConditionExpression: 'attribute_exists(pk)',
     ExpressionAttributeValues: { ':sha256': sha256 },
+  })
+
+/** Adds the SHA-256 of an object of a day, if the day has a run. */
+export const addSeal = (id: string, sha256: string): Promise<boolean> =>
+  db.updateIf(keys.reconciliation(id), {
+    UpdateExpression: 'SET seals = list_append(if_not_exists(seals, :none), :one)',
+    ConditionExpression: 'attribute_exists(pk)',
+    ExpressionAttributeValues: { ':none': [], ':one': [sha256] },
   })
 
 /** Reads all parts of a run in the order of their findings, strongly consistent. */

@@ -173,6 +173,7 @@ const anySource = (name: string, attribute: string, naming: Naming): string => {
   return random.pick([
     () => `if_not_exists(${other()}, ${likelyValue(naming, attribute)})`,
     () => `list_append(${name}, ${value([anyScalar(random)])})`,
+    () => `list_append(if_not_exists(${name}, ${value([])}), ${value([anyScalar(random)])})`,
     other,
     () => likelyValue(naming, attribute),
     () => likelyValue(naming, attribute),
