@@ -14,7 +14,7 @@ test('a list has the debits of a phone number at all banks and of all providers'
   const { reference: first } = await service.charge({ phone_number: PHONE, amount: 12.34 })
   const second = await charge(PHONE)
   const { reference: third } = await service.charge({ phone_number: PHONE, bank_identifier: 'ECO' })
-  const { reference: stranger } = await service.charge({ phone_number: SILENT })
+  const stranger = await service.chargeUntil('processing', { phone_number: SILENT })
   const { bank_reference } = await service.until(first, 'completed')
   const phone = { phone: PHONE }
   expect(await search(phone)).toEqual([third, second, first])
@@ -33,8 +33,14 @@ test('a list has the debits of a phone number at all banks and of all providers'
   expect(await search({ 'partner-reference': partner_reference })).toEqual([second])
   expect(await search({ 'partner-reference': partner_reference, provider: 'demo' })).toEqual([])
   const today = new Date().toISOString().slice(0, 10)
-  expect(await search({ from: today, to: today })).toEqual([stranger, third, second, first])
+  expect(await search({ from: today, to: today })).toEqual([
+    ...[stranger.reference, third, second, first],
+  ])
   expect(await search({ ...phone, to: '2020-01-01' })).toEqual([])
+  const padded = { status: 'failed', bank_reference: 'PAD-1   ', error_message: 'No' }
+  await service.report(stranger.uuid, padded, 'bt_sandbox_gcb')
+  for (const text of ['PAD-1', padded.bank_reference])
+    expect(await search({ 'bank-reference': text })).toEqual([stranger.reference])
 })
 
 test('a list continues at its cursor, in the console too, and a cursor belongs to one list', async () => {

@@ -101,7 +101,9 @@ const isFound = (
     (provider === undefined || facts.provider === provider) &&
     (phone === undefined || facts.phone === phone) &&
     (amount === undefined || facts.amount === amount) &&
-    (bankReference === undefined || stateAt(debit).bankReference === bankReference) &&
+    // Banks pad references; differences with a statement name them without blanks.
+    (bankReference === undefined ||
+      stateAt(debit).bankReference?.trim() === bankReference.trim()) &&
     (bank === undefined || facts.bank.identifier === bank) &&
     (partnerReference === undefined || facts.partnerReference === partnerReference) &&
     (uuid === undefined || facts.uuid === uuid)
