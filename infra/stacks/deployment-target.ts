@@ -1,8 +1,12 @@
-import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  ResourceNotFoundException,
+} from '@aws-sdk/client-dynamodb'
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { endpointRows } from '../definitions/functions.ts'
 import { concurrencyOf, jobRow, jobsOf } from '../definitions/jobs.ts'
-import { InvalidStage, reservedFor, type Stage } from '../definitions/stages.ts'
+import { InvalidStage, type RestoredTable, reservedFor, type Stage } from '../definitions/stages.ts'
 import { tableDefinition } from '../definitions/table.ts'
 
 /** Concurrent executions that AWS keeps unreserved in every account. */
@@ -13,8 +17,8 @@ const SHARDS = 40
 
 /**
  * Checks the account and Region of the credentials, which the CDK sets, against those of the stage, the
- * indexes of a table that no stack defines, and the account's quota of concurrency. Without credentials, as
- * in CI, it checks nothing.
+ * stream and indexes of a table that no stack defines, and the account's quota of concurrency. Without
+ * credentials, as in CI, it checks nothing.
  * @throws InvalidStage before CloudFormation creates a resource
  */
 export const checkDeploymentTarget = async (
@@ -35,7 +39,7 @@ export const checkDeploymentTarget = async (
     )
   }
   const table = stage.replicaOf ? stage.replicaOf.table : stage.restoredTable
-  if (table) await checkIndexes(stage.name, table.name, region)
+  if (table) await checkTable(stage.name, table, region)
   const reserved = endpointRows.reduce((sum, { name }) => sum + (reservedFor(name, stage) ?? 0), 0)
   // A stage without reservations, such as a sandbox, only gets slower.
   if (reserved > 0)
@@ -54,12 +58,22 @@ const jobWorkers = (stage: Stage): number => {
 const textOf = (name?: string, keys: unknown[] = [], projected: readonly string[] = []): string =>
   JSON.stringify([name, keys, projected.toSorted()])
 
-/** The data stack would add a new index to its own table, which the stage does not use. */
-const checkIndexes = async (stage: string, TableName: string, region: string): Promise<void> => {
-  const { Table } = await new DynamoDBClient({ region }).send(
-    new DescribeTableCommand({ TableName }),
-  )
-  const found = Table?.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }) => {
+const checkTable = async (
+  stage: string,
+  { name: TableName, streamLabel }: RestoredTable,
+  region: string,
+): Promise<void> => {
+  const request = new DescribeTableCommand({ TableName })
+  const { Table } = await new DynamoDBClient({ region }).send(request).catch((error) => {
+    if (error instanceof ResourceNotFoundException) return { Table: undefined }
+    throw error
+  })
+  if (Table?.LatestStreamLabel !== streamLabel)
+    throw new InvalidStage(
+      `Stage ${stage} uses the stream ${streamLabel} of the table ${TableName}, but ${region} has ${Table ? `the stream ${Table.LatestStreamLabel}` : 'no such table'}`,
+    )
+  // The data stack would add a new index to its own table, which the stage does not use.
+  const found = Table.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }) => {
     const keys = KeySchema?.map(({ AttributeName }) => AttributeName)
     return textOf(IndexName, keys, Projection?.NonKeyAttributes)
   })

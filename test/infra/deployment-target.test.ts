@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  ResourceNotFoundException,
+} from '@aws-sdk/client-dynamodb'
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, expect, test } from 'vitest'
@@ -86,6 +90,20 @@ const indexes = tableDefinition.indexes.map(({ name, partitionKey, sortKey, proj
   Projection: projected.length > 0 ? { NonKeyAttributes: projected.toReversed() } : {},
 }))
 
+const table = { name: 'restored', streamLabel: '2026-11-28T10:00:00.000' }
+const described = () => dynamodb.on(DescribeTableCommand, { TableName: table.name })
+
+test('a table that no stack defines is refused if the Region has none, or one with another stream', async () => {
+  const stage = { ...production, restoredTable: table }
+  const expected = `uses the stream ${table.streamLabel} of the table restored, but eu-west-1 has`
+  described().rejects(new ResourceNotFoundException({ message: 'Not found', $metadata: {} }))
+  await expect(checkDeploymentTarget(stage, place)).rejects.toThrow(`${expected} no such table`)
+  const LatestStreamLabel = '2026-11-21T10:00:00.000'
+  described().resolves({ Table: { GlobalSecondaryIndexes: indexes, LatestStreamLabel } })
+  const refusal = `${expected} the stream ${LatestStreamLabel}`
+  await expect(checkDeploymentTarget(stage, place)).rejects.toThrow(refusal)
+})
+
 test.each([
   ['lacks', indexes.filter(({ IndexName }) => IndexName !== 'work')],
   [
@@ -95,17 +113,16 @@ test.each([
   ['has other attributes of', indexes.map((index) => ({ ...index, Projection: {} }))],
 ])('a table that no stack defines is refused if it %s an index', async (_, lacking) => {
   withQuota(2_000)
-  const table = { name: 'restored', streamLabel: '2026-11-28T10:00:00.000' }
-  const described = dynamodb.on(DescribeTableCommand, { TableName: table.name })
+  const LatestStreamLabel = table.streamLabel
   for (const stage of [
     { ...production, restoredTable: table },
     { ...production, replicaOf: { region: 'af-south-1', table } },
   ]) {
-    described.resolves({ Table: { GlobalSecondaryIndexes: lacking } })
+    described().resolves({ Table: { GlobalSecondaryIndexes: lacking, LatestStreamLabel } })
     await expect(checkDeploymentTarget(stage, place)).rejects.toThrow(
       /uses the table restored, .* lacks the index [\w-]+ of /,
     )
-    described.resolves({ Table: { GlobalSecondaryIndexes: indexes } })
+    described().resolves({ Table: { GlobalSecondaryIndexes: indexes, LatestStreamLabel } })
     await checkDeploymentTarget(stage, place)
   }
 })
