@@ -160,7 +160,6 @@ const reportsRow: AlarmRow = {
   description:
     'Reports or erasures did not reach the passive Region: check its key and the role of the replication, then copy them as at its set-up',
   metric: (metrics) => metrics.failedReplications(COUNTED),
-  threshold: 1,
 }
 
 /** A month before, so that a certificate that must be ordered is there in time. */
