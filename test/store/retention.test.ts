@@ -9,6 +9,7 @@ import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import {
   failRefund,
   type Refund,
+  retryRefund,
   reversalRefund,
   sendRefund,
 } from '../../shared/domain/debits/refund.ts'
@@ -155,6 +156,19 @@ test('an erased refund that an operator repaid has its ledger entry, and expires
   const entries = await Array.fromAsync(entriesWithin(spanOf(noted)))
   expect(entries).toMatchObject([{ type: 'repayment', source: { id: refund.uuid } }])
   expireAt(dayAfter(noted, 7 * YEAR_DAYS + 1))
+  expect(await findRefund(facts.reference)).toBeUndefined()
+})
+
+test('a refund that fails again after a note expires seven years after that failure', async () => {
+  await putProviders()
+  const { facts } = await repaidByHand()
+  const refund = (await findRefund(facts.reference)) as Refund
+  const failure = { failure: 'Closed', at: at(dayAfter(TODAY, 80), '18:00:00') }
+  const failed = failRefund(sendRefund(retryRefund(refund), failure.at), failure)
+  await transact([refundReplacement(refund, failed)], still())
+  expireAt(dayAfter(TODAY, 80 + 7 * YEAR_DAYS))
+  expect(await findRefund(facts.reference)).toMatchObject({ status: 'failed' })
+  expireAt(dayAfter(TODAY, 81 + 7 * YEAR_DAYS))
   expect(await findRefund(facts.reference)).toBeUndefined()
 })
 

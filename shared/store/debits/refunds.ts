@@ -8,6 +8,7 @@ import {
   shownRefund,
 } from '../../domain/debits/refund.ts'
 import type { Reference } from '../../domain/ids.ts'
+import { laterOf } from '../../domain/time.ts'
 import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
 import { debitExpiry, type Expiry } from '../retention.ts'
@@ -34,7 +35,9 @@ const workOf = ({ reference, status, processedAt, sentAt }: Refund, openedAt: Da
     : {}
 
 const expiryOf = ({ status, completedAt, notedAt, failedAt, createdAt }: Refund): Expiry =>
-  refundStatuses[status].isOpen ? {} : debitExpiry(completedAt ?? notedAt ?? failedAt ?? createdAt)
+  refundStatuses[status].isOpen
+    ? {}
+    : debitExpiry(completedAt ?? laterOf(failedAt, notedAt ?? createdAt))
 
 const itemOf = (refund: Refund, openedAt = refund.createdAt) => ({
   ...keys.refund(refund.reference),
