@@ -1,8 +1,8 @@
-import { expect, test, vi } from 'vitest'
-import { table } from '../../shared/store/table.ts'
+import { expect, test } from 'vitest'
 import { createPayee } from '../support/payee.ts'
 import { SILENT } from '../support/requests.ts'
 import { type Shown, testInProcess, useService } from '../support/running-service.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 
 /** Requests for the erasure of a customer, and other requests about the customer. */
 
@@ -53,15 +53,10 @@ testInProcess(
     const failed = { status: 'failed', bank_reference: 'GCB-1', error_message: 'No' }
     await service.report(uuid, failed, 'bt_sandbox_gcb')
     const id = await request('erase', { ...ERASE, phone: SILENT })
-    const { send } = table
-    const spy = vi
-      .spyOn(table, 'send')
-      .mockImplementation(((command: never) =>
-        JSON.stringify(command).includes('erasedAt')
-          ? Promise.reject(new Error('lost'))
-          : Reflect.apply(send, table, [command])) as never)
-    await expect(grant(id)).rejects.toThrow('manage-customer')
-    spy.mockRestore()
+    const restore = aroundTableCalls((_, next, text) =>
+      text().includes('erasedAt') ? Promise.reject(new Error('lost')) : next(),
+    )
+    await expect(grant(id).finally(restore)).rejects.toThrow('manage-customer')
     await charge()
     expect(await refusal('approval', 'grant', { id }, kofi)).toContain('the call was already made')
     const shown = await call('approval', 'show', { id })
