@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { BankIdentifier } from '../domain/banks/bank.ts'
-import { type ImportResult, ImportRow, importChanges } from '../domain/banks/customer-import.ts'
+import { type ImportResult, ImportRow } from '../domain/banks/customer-import.ts'
 import { parseJson } from '../domain/json.ts'
 import {
   type BulkId,
@@ -64,7 +64,9 @@ const scopeOfParts = async (
   return { bulk, totals, digest: hash(parts.map(({ digest }) => digest).join('\n')) }
 }
 
-/** Refuses an import whose effect would differ from its request, because accounts have changed. */
+const effects = ['added', 'changed', 'removed'] as const
+
+/** Refuses an import that would do more than its request shows, because accounts have changed. */
 const changedAccounts = () =>
   new Refusal(1409, { details: 'accounts of the file have changed: start the import again' })
 
@@ -100,8 +102,8 @@ export const runImport = async (
   }
   const counted = sumOf([...counts.values()].map(({ totals = {} }) => totals))
   if (outcomes.size === 0) {
-    if (importChanges.some((name) => counted[name] !== totals[name])) return changedAccounts()
-    await putChange({ ...author, target: bank, bank }, { ...totals, digest })
+    if (effects.some((name) => counted[name] > Number(totals[name]))) return changedAccounts()
+    await putChange({ ...author, target: bank, bank }, { ...totals, ...counted, digest })
   }
   for (const part of parts.filter(({ n }) => !outcomes.has(String(n)))) {
     if (timeIsUp()) return progress()

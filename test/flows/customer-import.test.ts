@@ -180,6 +180,17 @@ test('a grant is refused when an account of the file has changed since the reque
   expect(printed(await show(phone)).account_number).toBe('1041009999')
 })
 
+test('an import whose accounts were added since its request is granted, and its record counts them', async () => {
+  const file = [HEADER, '+233205000071,Akua,1041005071,true', '+233205000072,Esi,1041005072,true']
+  const { id, scope } = await request(file)
+  expect(scope).toMatchObject({ added: 2, unchanged: 0 })
+  await imported(file.slice(0, 2))
+  expect(await grant(id)).toEqual({ ...NONE, added: 1 })
+  const changes: Shown[] = await call('change', 'list', { bank: 'ADB' })
+  const { changed } = changes.find(({ verb }) => verb === 'import')
+  expect(changed).toMatchObject({ added: { to: 1 }, unchanged: { to: 1 }, refused: { to: 0 } })
+})
+
 test('an import keeps the type of an account, and activates it', async () => {
   const phone = '+233205000020'
   const account = { phone, bank: 'ADB', name: 'Akua', 'account-number': '1041005020' }
