@@ -17,12 +17,15 @@ import {
   findRows,
   listOutcomes,
   listParts,
+  outcomeWrite,
   putOutcome,
   putPart,
   removeRows,
 } from '../store/operator/bulks.ts'
-import { putChange } from '../store/operator/changes.ts'
+import { changeWrites } from '../store/operator/changes.ts'
 import { customerHasher } from '../store/operator/customer-hash.ts'
+import type { Write } from '../store/table.ts'
+import { transact } from '../store/transactions.ts'
 import { changedRows, done, gone, outcomesOf } from './bulk.ts'
 import type { Author } from './handler.ts'
 
@@ -71,8 +74,8 @@ const changedAccounts = () =>
   new Refusal(1409, { details: 'accounts of the file have changed: start the import again' })
 
 /**
- * Counts all parts first, and then imports those that are not done yet. A part that is interrupted is
- * repeated.
+ * Counts all parts first, and records the import with the last count. Then it imports the parts that are
+ * not done yet. A part that is interrupted is repeated.
  */
 export const runImport = async (
   scope: BulkScope,
@@ -90,6 +93,7 @@ export const runImport = async (
   // Apart from the outcomes: an earlier version takes a part with an outcome for done.
   const counting = `${call}-counts` as BulkId
   const [outcomes, counts] = await Promise.all([listOutcomes(call), listOutcomes(counting)])
+  const sumOfCounts = () => sumOf([...counts.values()].map(({ totals = {} }) => totals))
   const timeIsUp = timeLimit(runtime, RUN_MS, author.at)
   const progress = () => ({ bulk, processed: outcomes.size, total: parts.length })
   for (const part of parts.filter(({ n }) => !counts.has(String(n)))) {
@@ -97,13 +101,15 @@ export const runImport = async (
     const rows = await loadRows(part, bank)
     if (rows instanceof Refusal) return rows
     const outcome = { ...done, totals: (await compareRows(rows, bank)).counts }
-    await putOutcome(counting, String(part.n), outcome, runtime.now())
     counts.set(String(part.n), outcome)
-  }
-  const counted = sumOf([...counts.values()].map(({ totals = {} }) => totals))
-  if (outcomes.size === 0) {
-    if (effects.some((name) => counted[name] > Number(totals[name]))) return changedAccounts()
-    await putChange({ ...author, target: bank, bank }, { ...totals, ...counted, digest })
+    const writes: Write[] = [outcomeWrite(counting, String(part.n), outcome, runtime.now())]
+    if (counts.size === parts.length) {
+      const counted = sumOfCounts()
+      if (effects.some((name) => counted[name] > Number(totals[name]))) return changedAccounts()
+      const recording = { ...author, target: bank, bank }
+      writes.push(...changeWrites(recording, undefined, { ...totals, ...counted, digest }))
+    }
+    await transact(writes, runtime)
   }
   for (const part of parts.filter(({ n }) => !outcomes.has(String(n)))) {
     if (timeIsUp()) return progress()
@@ -115,7 +121,7 @@ export const runImport = async (
     outcomes.set(String(part.n), outcome)
   }
   await mapConcurrent(parts, 8, removeRows)
-  const { added, changed, removed } = counted
+  const { added, changed, removed } = sumOfCounts()
   return { added, changed, removed, refused: Number(totals.refused) }
 }
 

@@ -12,7 +12,7 @@ const isRenewal = ({ changed }: Item): boolean =>
   Object.keys(changed as object).every((name) => HEALTH_MEMBERS.test(name))
 const HEALTH_MEMBERS = /^(?:health|\w+_since|\w+_at|is_sidelined)$/
 
-/** An import is recorded before each attempt. */
+/** An import is recorded before its work, which may not end. */
 const isEffect = ({ after }: Change): boolean =>
   after?.entity === 'change' && !(after.verb === 'import' || isRenewal(after))
 
