@@ -376,18 +376,26 @@ testInProcess('a note closes no report of another day, and none after its reques
     const report = { status: 'completed', bank_reference: bankReference }
     expect((await service.report(uuid, report, 'bt_sandbox_eco')).status).toBe(422)
   }
-  const days = { from: today(), to: today() }
-  const selection = { kind: 'late_completion', bank: 'ECO', ...days, note: 'Returned' }
-  const grantAfter = async (bankReference: string) => {
-    const { approval } = await call('exception', 'resolve', selection, ama)
+  const firstDay = today()
+  const requestFor = async (day: string) => {
+    const selection = { kind: 'late_completion', bank: 'ECO', from: day, to: day }
+    const { approval } = await call('exception', 'resolve', { ...selection, note: day }, ama)
     expect(approval.scope.count).toBe(1)
-    await reportAgain(bankReference)
-    return grant(approval.id)
+    return approval.id
   }
-  expect(await grantAfter('after-the-request')).toMatchObject({ done: 1 })
-  expect(await openOf([reference])).toBe(1)
+  const openReports = async () =>
+    (await service.exceptions(reference)).flatMap(({ note, report }) =>
+      note === null ? [JSON.parse(report).bank_reference] : [],
+    )
+  const early = await requestFor(firstDay)
+  await reportAgain('after-the-request')
+  expect(await grant(early)).toMatchObject({ done: 1 })
+  expect(await openReports()).toEqual(['after-the-request'])
   await service.pass(DAY_SECONDS)
-  expect(await grantAfter('of-another-day')).toMatchObject({ done: 1 })
-  const open = (await service.exceptions(reference)).filter((one) => one.note === null)
-  expect(open.map(({ report }) => report)).toEqual([expect.stringContaining('of-another-day')])
+  await reportAgain('of-the-second-day')
+  expect(await grant(await requestFor(today()))).toMatchObject({ done: 1 })
+  expect(await openReports()).toEqual(['after-the-request'])
+  await reportAgain('of-the-second-day-again')
+  expect(await grant(await requestFor(firstDay))).toMatchObject({ done: 1 })
+  expect(await openReports()).toEqual(['of-the-second-day-again'])
 })
