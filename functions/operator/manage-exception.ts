@@ -82,10 +82,10 @@ class NothingOpen extends Refusal {
   }
 }
 
-/** Returns the span of a call's days, which for a granted call ends at its request. */
+/** Returns the span of a call's days, which for a granted call ends with the millisecond of its request. */
 const spanOf = ({ from, to }: ResolveOptions | RefundOptions, { scope }: Author) => {
   const before = to ? startOf(dayAfter(to)) : END_OF_TIME
-  const until = scope?.requestedAt ?? before
+  const until = scope ? new Date(scope.requestedAt.getTime() + 1) : before
   return { from: from ? startOf(from) : new Date(0), before: until < before ? until : before }
 }
 

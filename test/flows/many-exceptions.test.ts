@@ -398,4 +398,10 @@ testInProcess('a note closes no report of another day, and none after its reques
   await reportAgain('of-the-second-day-again')
   expect(await grant(await requestFor(firstDay))).toMatchObject({ done: 1 })
   expect(await openReports()).toEqual(['of-the-second-day-again'])
+  const { clock } = service.sandbox().control
+  await clock.freeze(true)
+  await reportAgain('at-the-time-of-the-request')
+  expect(await grant(await requestFor(today()))).toMatchObject({ done: 1 })
+  await clock.freeze(false)
+  expect(await openReports()).toEqual([])
 })
