@@ -674,6 +674,21 @@ describe('a request', () => {
     },
   )
 
+  test('the grant of a payout by hand is refused after a later retry to which the bank has not replied', async () => {
+    const built = await rejected()
+    const id = await request('settlement', 'complete', { batch: built, ...evidence })
+    expect((await show(id)).object.uuid).toBeNull()
+    await whileSilent('settlement', 'retry', { batch: built })
+    const fails = await request('settlement', 'fail', { batch: built, ...REASON })
+    const { uuid } = (await show(fails)).object
+    const line = `the uuid is ${uuid}, not none: request it again`
+    expect(await refusalToGrant(id, kofi)).toBe(line)
+    expect(await call('settlement', 'show', { batch: built })).toMatchObject({
+      status: 'processing',
+    })
+    await grant(fails)
+  })
+
   test('a grant is refused when the call would release another amount than its request shows', async () => {
     const charge = { phone_number: SILENT }
     const { reference } = await service.chargeUntil('processing', charge, 'sk_sandbox_other')
