@@ -48,12 +48,15 @@ const reconcile = async (call: NounCall, operate: Operate) => {
   }
 }
 
-/** Reconciles the day first, and passes the differences. */
+/** Reconciles the day first, and passes the differences; none of a day that cannot be reconciled yet. */
 const closeDay: LongVerb = async (call, operate) => {
   const { date = '' } = call.options
   const run = { noun: 'reconciliation', verb: 'run', options: { date } }
-  const { invariants } = (await reconcile(run, operate)).result
-  const found = invariants
+  const reconciled = await reconcile(run, operate).catch((error: Error) => {
+    if (!(error instanceof RefusedCall)) throw error
+  })
+  if (!reconciled) return operate(call)
+  const found = reconciled.result.invariants
     .filter(({ differences }) => differences > 0)
     .map(({ number, title, differences, examples: [example] }) => ({
       ...{ number, title, differences },
