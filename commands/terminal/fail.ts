@@ -1,3 +1,17 @@
+import { fstatSync, writeFileSync } from 'node:fs'
+
+if (fstatSync(1).isFile()) {
+  // On a full disk, the stream of a file writes what fits and reports no error.
+  process.stdout._write = (chunk, _, done) => {
+    try {
+      writeFileSync(1, chunk)
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
+  }
+}
+
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   // A reader such as `head` can close the pipe early.
   if (code === 'EPIPE') process.exit(0)

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { openSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { getDescription, getTitle } from 'valibot'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { helpOfVerb } from '../../commands/operator-help.ts'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
@@ -99,11 +101,19 @@ test.each([
   expectOneLine(await operator(args), line, 2)
 })
 
-test('a command that cannot write its output prints one line and exits with 1', () => {
-  const words = ['--import', './commands/terminal/fail.ts', '-e', 'process.stdout.write("x")']
-  const stdio = ['ignore', openSync('/dev/full', 'w'), 'pipe'] as const
-  const { status, stderr } = spawnSync(process.execPath, words, { stdio: [...stdio] })
-  expect([status, `${stderr}`]).toEqual([1, 'The output cannot be written (ENOSPC)\n'])
+test.each([
+  ['a full disk', '> /dev/full', 'ENOSPC'],
+  ['a disk that fills up in the middle of the last write', '> "$FILE"', 'EFBIG'],
+])('a command whose output meets %s prints one line and exits with 1', (_case, output, code) => {
+  const folder = mkdtempSync(join(tmpdir(), 'output-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const script = 'process.stdout.write("x".repeat(9_000))'
+  const command = [process.execPath, '--import', './commands/terminal/fail.ts', '-e', script]
+  const env = { ...process.env, NODE_COMPILE_CACHE: '', FILE: join(folder, 'day.csv') }
+  // A limit of a file's size cuts a write as a full disk does.
+  const words = ['-c', `ulimit -f 8; exec "$0" "$@" ${output}`, ...command]
+  const { status, stderr } = spawnSync('sh', words, { env })
+  expect([status, `${stderr}`]).toEqual([1, `The output cannot be written (${code})\n`])
 })
 
 test('a port without a sandbox prints one line and exits with 1', async () => {
