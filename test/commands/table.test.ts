@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { Mismatch } from '../../commands/expect.ts'
 import { tableOf } from '../../commands/terminal/table.ts'
+import type { Day } from '../../shared/domain/time.ts'
+import { dayView } from '../../shared/views/operator/day.ts'
 
 test('a list becomes a row per item, with the columns that fit', () => {
   const rows = [
@@ -52,6 +54,14 @@ test('a list shows its uuid last and a command in full, and a long member has li
   expect(tableOf({ approval }, 60)).toBe(
     `approval\n  id       ${approval.id}\n  options  {"reason":"x"}`,
   )
+})
+
+test('the closing of a day shows its next commands on 80 columns', () => {
+  const subject = 'DCS-20261121-ABC123'
+  const command = `operator exception show --reference ${subject}`
+  const matter = { check: 'exception', subject, reason: 'x'.repeat(60), command } as const
+  const closing = { date: '2026-11-21' as Day, open: [matter], banks: [], owing: [] }
+  expect(tableOf(dayView(closing), 80)).toContain(`\n  exception  ${command}\n`)
 })
 
 test('an object becomes a line per member, and lists in it become tables', () => {

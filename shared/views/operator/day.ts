@@ -31,7 +31,7 @@ export const dayView = ({ date, open, banks, owing }: DayClosing) =>
   ({
     date,
     result: open.length === 0 ? ('clean' as const) : ('open' as const),
-    open: open.map(({ check, reason, command, subject }) => ({ check, reason, command, subject })),
+    open: open.map(({ check, command, reason, subject }) => ({ check, command, reason, subject })),
     banks: banks.map(bankView),
     owing: owing.map(({ provider, balance, ages }) => ({
       ...{ provider, balance: formatAmount(balance), ages: agesView(ages) },
