@@ -43,7 +43,7 @@ export type CallObject = {
   bank?: BankIdentifier
   /** The last digits of a provider's account. A request outlives the erasure of a customer, so it has none of theirs. */
   account?: string
-  /** The uuid of the payout or refund that the call fails: a retry has another. */
+  /** The uuid of the payout or refund in progress that the call ends: a retry has another. */
   uuid?: Uuid
 }
 
