@@ -836,7 +836,7 @@ describe('a grant', () => {
       const overtaking = Promise.withResolvers<void>()
       const ended = Promise.withResolvers<void>()
       let changes = 0
-      const restore = aroundTableCalls(async (_, next, command) => {
+      aroundTableCalls(async (_, next, command) => {
         if (hasEffect(command())) {
           changes += 1
           if (changes === 1) {
@@ -849,7 +849,6 @@ describe('a grant', () => {
         }
         return next()
       })
-      onTestFinished(restore)
       const first = grant(id)
       await changing.promise
       await table.send(

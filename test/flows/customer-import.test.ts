@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { operateFully } from '../../shared/operator/operate.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { listOutcomes } from '../../shared/store/operator/bulks.ts'
@@ -148,7 +148,6 @@ testInProcess('the rows that change while a call compares them are not imported'
     }
     return reply
   })
-  onTestFinished(restore)
   expect(await refusal('approval', 'grant', { id: approval.id }, kofi)).toContain(
     'the rows are not those of the request',
   )

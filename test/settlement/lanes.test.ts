@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { completedDay } from '../../proofs/bench/completed-day.ts'
 import { laneOf } from '../../shared/settlement/lanes.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
@@ -27,11 +27,10 @@ test('a builder whose leases expired and the next one settle each debit once', a
 
 test('the builders of a day settle each debit once when each of their writes is repeated after a lost response', async () => {
   const large = largeDay()
-  const restore = aroundTableCalls(async (name, next) => {
+  aroundTableCalls(async (name, next) => {
     if (name === 'Put' || name === 'Delete') await next()
     return next()
   })
-  onTestFinished(restore)
   const results = await runBuilders(large, 2)
   expect(results.some(({ isDone }) => isDone)).toBe(true)
   await expectSettledOnce(large)

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { processBatch } from '../../functions/jobs/process-batch.ts'
 import { manageProvider } from '../../functions/operator/manage-provider.ts'
 import { ConnectorFault, type PaymentConnector } from '../../shared/banks/connector.ts'
@@ -311,14 +311,13 @@ test('a batch below zero is offset again by the part of a payout that the bank r
 /** Does some work before the next transaction of a payout, which then begins again. */
 const beforeTheNextWrite = (work: () => Promise<unknown>): void => {
   let isOvertaken = false
-  const restore = aroundTableCalls(async (name, next) => {
+  aroundTableCalls(async (name, next) => {
     if (name === 'TransactWrite' && !isOvertaken) {
       isOvertaken = true
       await work()
     }
     return next()
   })
-  onTestFinished(restore)
 }
 
 test('a retry begins again if another payout takes the offsets at once', async () => {

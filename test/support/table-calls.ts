@@ -1,10 +1,13 @@
+import { onTestFinished } from 'vitest'
 // Before any test replaces a client's calls.
 import '../../sandbox/aws/sdk.ts'
 import { table } from '../../shared/store/table.ts'
 
 /**
- * Passes each call of the table through `around`, with the name of its command: `Get`, `Put`, ...
+ * Passes each call of the table through `around`, with the name of its command: `Get`, `Put`, ... until the
+ * end of the test.
  * @param around `text` returns the command as JSON
+ * @returns ends it earlier
  */
 export const aroundTableCalls = (
   around: (name: string, next: () => Promise<unknown>, text: () => string) => Promise<unknown>,
@@ -19,7 +22,9 @@ export const aroundTableCalls = (
       () => JSON.stringify(command),
     )
   }) as typeof send
-  return () => {
+  const restore = () => {
     table.send = send
   }
+  onTestFinished(restore)
+  return restore
 }
