@@ -384,7 +384,7 @@ testInProcess('the sweep repairs lost events, submissions, attempts and recoveri
   await webhook('set', { url: receiver.url() })
   const provider = providerId(id)
   // Earlier tests of this file moved the clock of the webhook, from whose setting on events are owed.
-  const chargedAt = new Date(Date.now() + 20_000)
+  const chargedAt = service.sandbox().control.clock.now()
   for (const _ of ['first event of the feed', 'later event']) {
     // Earlier sweeps of this file ran at later times.
     await putSweepProgress({ until: new Date(), behind: new Map() })
