@@ -822,8 +822,7 @@ const reports = (check: Check, index: ObservationIndex): boolean => {
       isReported = true
     })
   } catch {
-    // A malformed item is reported by `violationsOf`.
-    return true
+    // `violationsOf` reports a malformed item, whatever the check.
   }
   return isReported
 }
