@@ -6,6 +6,7 @@ import { type ApprovalRule, guardedOf, type Verb } from '../../shared/operator/v
 import { findConnectorSettings } from '../../shared/store/banks/connector-settings.ts'
 import { findBatches, listBatchTimes } from '../../shared/store/settlement/batches.ts'
 import { settlementAccount } from '../support/payee.ts'
+import { untilPayoutWaits } from '../support/payouts.ts'
 import { untilRefundWaits } from '../support/refunds.ts'
 import { CHARGE, chargeBody, FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { type Shown, useService } from '../support/running-service.ts'
@@ -55,6 +56,7 @@ const underway = async () => {
   await call('bank', 'behave', { bank: 'GCB', as: 'silent' })
   await approved('settlement', 'process', { batch: unpaid })
   await approved('debit', 'reverse', { reference: refunding, reason: 'Returned' })
+  await untilPayoutWaits(unpaid)
   await untilRefundWaits(refunding)
   await call('bank', 'behave', { bank: 'GCB', as: 'normal' })
   return { unpaid, refunding }
