@@ -5,12 +5,13 @@ import type { Entry } from '../../sandbox/aws/journal.ts'
 import { refuseCalls } from '../../sandbox/aws/sdk.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import { dayAfter, dayOf } from '../../shared/domain/time.ts'
+import { type NounCall, operateFully } from '../../shared/operator/operate.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { remove } from '../../shared/store/table.ts'
 import { newFolder } from '../support/folders.ts'
 import { createPayee, type Payee } from '../support/payee.ts'
 import { FAILS_AT_ONCE, pathOf, SILENT } from '../support/requests.ts'
-import { useService } from '../support/running-service.ts'
+import { printed, useService } from '../support/running-service.ts'
 import { keyOf } from '../support/table-exports.ts'
 import {
   failOver,
@@ -91,6 +92,10 @@ const act = async (): Promise<void> => {
   const funding = { bank, reference: 'F-1' }
   await call('funding', 'record', { ...funding, amount: '500.00', date: today })
   await call('funding', 'correct', { ...funding, amount: '400.00', reason: 'Typing error' })
+  const file = [Buffer.from('phone,name,account_number,active\n+233205550003,Yaw,1041555003,true')]
+  const read = { noun: 'customer', verb: 'import', options: { bank, file: 'customers.csv' } }
+  const ask = (one: NounCall) => service.operate(one.noun, one.verb, one.options)
+  printed(await operateFully(read, ask, { file }))
   const { id } = await call('credential', 'issue', { provider: 'torn' })
   await call('credential', 'revoke', { id })
   await advance(service, 2 * DAY)
