@@ -102,12 +102,12 @@ test('the commands of a restore give the new table stream, protection, expiry an
   const commands = shellOf('restore.md#restore-the-table').filter(
     (command) => !operatorWords(command),
   )
-  const deletion = commands.splice(commands.findIndex((command) => command.startsWith('USED=')))
+  const later = commands.splice(commands.findIndex((one) => one.startsWith('aws dynamodb query')))
   await runInShell({ address: address() }, commands)
   // On a later day the functions use the restored table, and the shell is another.
   aws.stage.table = String(aws.settings.RestoreTableToPointInTime?.TargetTableName)
   const remove = (name: string) =>
-    runInShell({ address: address() }, [`REPLACED=${name}`, ...deletion])
+    runInShell({ address: address() }, [`REPLACED=${name}`, ...later])
   await expect(remove(aws.stage.table)).rejects.toThrow()
   expect(aws.settings).not.toHaveProperty('Unprotect')
   await remove(REPLACED.TableName)
