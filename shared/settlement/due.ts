@@ -54,6 +54,21 @@ export const dueInstead = (due: Pesewas, paid: Pesewas): string => {
   return `, but ${formatAmount(due)} is due: settle the difference of ${difference} first, then record what is due by --amount`
 }
 
+type PlanTimes = { now: () => Date; generation?: number | undefined }
+
+/** Returns the payout that a batch would begin, with the account and the batches below zero, or why it may not begin. */
+export const planPayout = async (
+  batch: Batch,
+  options: PayoutOptions,
+  { now, generation }: PlanTimes,
+) => {
+  const belowZero = await listOffsettable(batch)
+  const account = await payeeOf(batch, divideNet(batch, belowZero).due, now(), options)
+  if (account instanceof Refusal) return account
+  const begun = beginPayment(batch, { belowZero, account, at: now(), generation })
+  return { begun, account, belowZero }
+}
+
 /** Returns a batch with its payout: the one that has begun, or that a call would begin now. */
 export const findPayout = async (
   id: BatchId,
@@ -63,10 +78,8 @@ export const findPayout = async (
   const batch = await findBatch(id)
   if (!batch) return new Refusal(5404)
   if (payoutOf(batch) !== 'begins') return batch
-  const belowZero = await listOffsettable(batch)
-  const account = await payeeOf(batch, divideNet(batch, belowZero).due, at, options)
-  if (account instanceof Refusal) return account
-  return beginPayment(batch, { belowZero, account, at }).batch
+  const plan = await planPayout(batch, options, { now: () => at })
+  return plan instanceof Refusal ? plan : plan.begun.batch
 }
 
 /** Returns a failed batch with the payout of a retry, also while its account or the day holds it. */

@@ -9,8 +9,6 @@ import { isHeldBy, type Restore } from '../domain/operator/restore.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Batch, payoutOf, type RejectedPayout } from '../domain/settlement/batch.ts'
 import {
-  beginPayment,
-  divideNet,
   endPayment,
   failPayment,
   rejectedPayouts,
@@ -26,8 +24,8 @@ import { findRestore } from '../store/operator/restores.ts'
 import * as batches from '../store/settlement/batches.ts'
 import { findFunds } from '../store/settlement/funding.ts'
 import type { Write } from '../store/table.ts'
-import { dueInstead, findDue, findFailedBatch, listOffsettable, refusalIfEnded } from './due.ts'
-import { notPayable, type PayoutOptions, payeeOf } from './payee.ts'
+import { dueInstead, findDue, findFailedBatch, planPayout, refusalIfEnded } from './due.ts'
+import { notPayable, type PayoutOptions } from './payee.ts'
 
 export type PaymentDeps = {
   runtime: Runtime
@@ -119,11 +117,9 @@ const begin = async (
   { previous, alongside }: PayoutWrite,
 ) => {
   const { runtime, generation } = deps
-  const belowZero = await listOffsettable(batch)
-  const { due } = divideNet(batch, belowZero)
-  const account = await payeeOf(batch, due, runtime.now(), options)
-  if (account instanceof Refusal) return account
-  const begun = beginPayment(batch, { belowZero, account, at: runtime.now(), generation })
+  const plan = await planPayout(batch, options, { now: runtime.now, generation })
+  if (plan instanceof Refusal) return plan
+  const { begun, account, belowZero } = plan
   // A restore may have undone the record of a payout that the bank has made, and of its offsets.
   const repeated = (batch.generation ?? 1) < (generation ?? 1)
   const { uuid, paid } = begun.batch
