@@ -34,7 +34,7 @@ const expiryOf = ({ resolvedAt }: Pick<ReportException, 'resolvedAt'>) =>
  * @param isAccepted the decision on a request; undefined for other exceptions
  * @param settingOf returns the value of a member in the expression
  */
-const resolved = (
+const resolutionUpdate = (
   { note, resolvedBy, resolvedAt }: Resolution,
   isAccepted: boolean | undefined,
   settingOf: (member: string) => string,
@@ -87,7 +87,7 @@ export const acceptanceWrite = ({ facts, reversalRequest }: Debit, resolution: R
   reversalRequest
     ? [
         db.updateWrite(keys.exception({ ...facts, ...reversalRequest }), {
-          ...resolved(resolution, true, (member) => `if_not_exists(${member}, :${member})`),
+          ...resolutionUpdate(resolution, true, (member) => `if_not_exists(${member}, :${member})`),
           ConditionExpression: 'attribute_exists(pk)',
         }),
       ]
@@ -157,6 +157,10 @@ export const resolutionWrite = (
   resolution: Resolution,
 ) =>
   db.updateWrite(keys.exception(exception), {
-    ...resolved(resolution, exception.request ? false : undefined, (member) => `:${member}`),
+    ...resolutionUpdate(
+      resolution,
+      exception.request ? false : undefined,
+      (member) => `:${member}`,
+    ),
     ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(resolvedAt)',
   })
