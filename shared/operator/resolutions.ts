@@ -240,7 +240,6 @@ export const resolveExceptions = (
 ): Promise<number | Refusal> => {
   const attempt = async () => {
     const exceptions = await listMatching(reference, kind)
-    const refund = await findRefund(reference)
     const open = exceptions.filter((one) => isOpen(one, span))
     const [first] = open
     // Also the resolved kinds: a repeat of a note would close what is still open.
@@ -249,6 +248,7 @@ export const resolveExceptions = (
     if (!first) return 0
     if (kinds.size > 1 && open.some(needsOwnNote))
       return invalid({ kind: [`is required: the debit has ${[...kinds].sort().join(' and ')}`] })
+    const refund = open.some((one) => rowOf(one.kind)?.repays) && (await findRefund(reference))
     const noted = refund && noteRefund(refund, open, runtime.now())
     const writesOf = (group: readonly ReportException[], by: Author, isFirst: boolean) => {
       const recording = { ...by, target: reference, provider: first.provider }
