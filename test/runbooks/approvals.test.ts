@@ -48,18 +48,18 @@ const batchAfterDebt = async (provider: string): Promise<Shown> => {
   return batchOf(provider)
 }
 
-runbook('deployment.md#first-deployment')(
+runbook('operators.md#set-up-a-bank-and-a-provider')(
   'a new stage has a bank and a provider whose calls with money a second operator granted',
   async (runbook) => {
     const webhook = receiver.url('/newcomer')
     const made = await setUp({ runbook, bank, granted, webhook })
-    const account = {
-      phone: '+233241234567',
-      bank: 'NEWB',
-      name: 'Ama',
-      'account-number': '104100',
-    }
-    await granted(await service.call('customer', 'link', account, AMA))
+    expect(made.provider).toMatchObject({ fee_schedule: { basis_points: 150 } })
+    await runbook.run('webhook ping', { delivered: true })
+    await granted(await runbook.run('customer link', PENDING, {}, AMA))
+    const row = '+233205000011,Esi Boateng,1041000003,true'
+    runbook.values['customers.csv'] = `phone,name,account_number,active\n${row}`
+    const imported = await granted(await runbook.run('customer import', PENDING, {}, AMA))
+    expect(imported).toMatchObject({ added: 1, refused: 0 })
     const reference = await chargeThere(service, made, bank.submitted)
     const events = await receiver.events(reference, 4)
     expect(events.every((event) => verifies(event, made.secret))).toBe(true)
@@ -99,20 +99,6 @@ runbook('operations.md#approvals')(
     await grant(await request('provider', 'enable', { provider: 'other' }))
     const paid = await granted(await run('settlement process', PENDING, { ID: batch }, AMA))
     expect(paid).toMatchObject({ status: 'completed', paid: '98.50' })
-  },
-)
-
-runbook('operators.md#approve')(
-  'a second operator compares a request and grants it',
-  async ({ run, values }) => {
-    const reference = await complete('demo')
-    const reason = 'Goods returned'
-    values.ID = await request('debit', 'reverse', { reference, reason })
-    const [first] = await run('approval list', [{ id: values.ID, target: reference }])
-    expect(first.options.reason).toBe(reason)
-    await run('approval show', { status: 'pending', requested_by: AMA, options: { reason } })
-    await run('approval grant', { status: 'reversed', amount: '100.00' }, {}, KOFI)
-    expect(await service.call('approval', 'list', { status: 'pending' })).toEqual([])
   },
 )
 

@@ -106,34 +106,28 @@ runbook('operators.md#a-customer-asks-about-a-debit')(
   },
 )
 
-runbook('operations.md#a-bank-report-was-rejected-or-a-refund-failed')(
-  'a late completion is refunded, and another that the bank returned is resolved by a note',
+runbook('operators.md#other-exceptions')(
+  'a rejected refund is refunded again, and another that was repaid by hand is resolved by a note',
   async ({ run, values }) => {
-    const refunded = await play(service, 'late-completion')
-    const returned = await play(service, 'late-completion')
-    const failed = await play(service, 'refund-rejected')
+    const refunded = await play(service, 'refund-rejected')
+    const repaid = await play(service, 'refund-rejected')
     const listed = await run('exception list', expect.any(Array))
     expect(listed.map(({ reference, kind }: Shown) => [reference, kind])).toEqual([
-      [failed.reference, 'refund'],
-      [returned.reference, 'late_completion'],
-      [refunded.reference, 'late_completion'],
+      [repaid.reference, 'refund'],
+      [refunded.reference, 'refund'],
     ])
     values[REFERENCE] = refunded.reference
-    await run('exception refund', { refund: { amount: '25.00' } })
-    await service.call('exception', 'refund', { reference: failed.reference })
-    for (const { reference } of [refunded, failed]) {
-      await service.untilRefund(reference, 'completed')
-    }
-    values[REFERENCE] = returned.reference
-    await run('exception resolve', [{ kind: 'late_completion', resolved_by: 'local:engineer' }])
-    expect((await service.show(returned.reference)).refund).toBeNull()
-    expect(await entriesOf(service, refunded.reference)).toEqual([
-      'late_completion',
-      'refund',
-      'refund_opened',
+    await run('exception refund', { reference: refunded.reference })
+    await service.untilRefund(refunded.reference, 'completed')
+    values['DCS-20261121-ABC456'] = repaid.reference
+    await run('exception resolve', [{ kind: 'refund', resolved_by: 'local:engineer' }])
+    const entries = ['completion', 'refund', 'reversal']
+    expect(await entriesOf(service, refunded.reference)).toEqual(entries)
+    expect(await entriesOf(service, repaid.reference)).toEqual([
+      'completion',
+      'repayment',
+      'reversal',
     ])
-    expect(await entriesOf(service, failed.reference)).toEqual(['completion', 'refund', 'reversal'])
-    expect(await entriesOf(service, returned.reference)).toEqual(['late_completion', 'resolution'])
     expect(await service.call('exception', 'list', { status: 'open' })).toEqual([])
   },
 )

@@ -3,12 +3,11 @@ import { dayAfter } from '../../shared/domain/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { createPayee, type Payee } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
-import { useReceiver, verifies } from '../support/receiver.ts'
+import { useReceiver } from '../support/receiver.ts'
 import { CHARGE, callbackPath, chargeBody, pathOf, SILENT, sign } from '../support/requests.ts'
 import { codeOf, type Shown, useService } from '../support/running-service.ts'
 import { useSubscribers } from '../support/subscriber.ts'
 import { advance, today, useRunbooks } from './runbook.ts'
-import { chargeThere, setUp, useNewBank } from './set-up.ts'
 
 /** Runbooks about providers, banks, their credentials, limits and webhooks. */
 
@@ -16,7 +15,6 @@ const service = useService()
 const runbook = useRunbooks(service)
 const subscribers = useSubscribers(service)
 const receiver = useReceiver()
-const bank = useNewBank()
 
 const BANKS = '/api/v1/payment-providers/banks'
 const LOOKUP = pathOf('lookup-customer-banks')
@@ -24,24 +22,6 @@ const DAY = 86_400
 
 const statusOf = async (credential: string, path = BANKS): Promise<string> =>
   codeOf(await service.get(path, credential))
-
-runbook('operators.md#set-up-a-bank-and-a-provider')(
-  'a new provider collects from a customer of a new bank and gets signed events',
-  async (book) => {
-    const granted = async (result: Shown) => result
-    const webhook = receiver.url('/newcomer')
-    const made = await setUp({ runbook: book, bank, granted, webhook })
-    expect(made.provider).toMatchObject({ fee_schedule: { basis_points: 150 } })
-    await book.run('webhook ping', { delivered: true })
-    await book.run('customer link', { bank: 'NEWB', status: 'active' })
-    const row = '+233205000011,Esi Boateng,1041000003,true'
-    book.values['customers.csv'] = `phone,name,account_number,active\n${row}`
-    await book.run('customer import', { added: 1, refused: 0 })
-    const reference = await chargeThere(service, made, bank.submitted)
-    const events = await receiver.events(reference, 4)
-    expect(events.every((event) => verifies(event, made.secret))).toBe(true)
-  },
-)
 
 /** Creates a webhook whose receiver fails for some days; five disable it. */
 const failing = async (id: string, days: number) => {
@@ -72,7 +52,7 @@ const expectDelivered = async ({ missed, arrived }: Awaited<ReturnType<typeof fa
   expect(arrived().length).toBeGreaterThan(0)
 }
 
-runbook('operations.md#a-providers-endpoint-is-down')(
+runbook('operators.md#an-abandoned-webhook')(
   'a disabled webhook is enabled by a ping, and all events that it missed are delivered',
   async ({ run, values }) => {
     const subscriber = await failing('down', 5.1)
@@ -81,25 +61,12 @@ runbook('operations.md#a-providers-endpoint-is-down')(
     await run('webhook show', { health: 'disabled', disabled_at: expect.any(String) })
     const abandoned = await run('delivery list', expect.any(Array))
     expect(abandoned.map(({ id }: Shown) => String(id))).toContain(subscriber.delivery)
-    await run('delivery show', { status: 'abandoned', attempts: [{ response_code: 503 }] })
+    await run('delivery show', {
+      ...{ status: 'abandoned', body: expect.anything(), attempts: [{ response_code: 503 }] },
+    })
     await run('webhook ping', { delivered: true })
     await run('webhook enable', { health: 'healthy' })
     await run('delivery recover', { provider: 'down' })
-    await expectDelivered(subscriber)
-  },
-)
-
-runbook('operators.md#an-abandoned-webhook')(
-  'a webhook that works again gets the events that it missed',
-  async ({ run, values }) => {
-    const subscriber = await failing('abandoned', 0)
-    Object.assign(values, { acme: 'abandoned', ID: subscriber.delivery })
-    values['2026-11-20T00:00:00Z'] = subscriber.since
-    await run('webhook show', { health: 'exhausted' })
-    await run('delivery list', expect.any(Array))
-    await run('delivery show', { status: 'abandoned', body: expect.anything() })
-    await run('webhook ping', { delivered: true })
-    await run('delivery recover', { provider: 'abandoned' })
     await expectDelivered(subscriber)
   },
 )
