@@ -233,7 +233,6 @@ runbook('operators.md#find-and-repeat')(
     await run('settlement statement', expect.stringContaining(batch.id), { acme: 'found' })
     values.ID = String(delivery.id)
     await run('delivery redeliver', { id: delivery.id, event: 'transaction.completed' })
-    await run('bank update', { when_down: 'refuse' })
     await run('bank behave', { behaviour: null })
     await receiver.events(reference, 5)
   },
