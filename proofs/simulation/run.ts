@@ -61,7 +61,8 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const workers = newInvocations({ clock, skew: drawSkew(faults, random) })
   const run = recordedRun(workers, { clock, trace, invocations, writers, events })
   const stage = newStage()
-  const aws = newAws({ clock, random, faults, effects, scenario, run, stage, ...lists })
+  const { crashAll } = workers
+  const aws = newAws({ clock, random, faults, effects, scenario, run, crashAll, stage, ...lists })
 
   const { isPaused } = stage
   const absent = fixtures.absentIn(scenario)

@@ -25,6 +25,7 @@ type Deps = Engine & {
   effects: Effects
   scenario: Scenario
   run: Run
+  crashAll: () => void
   stage: Stage
   reports: Observations['reports'][number][]
   repairs: Observations['repairs'][number][]
@@ -156,7 +157,7 @@ const startExpiry = ({ clock, faults, scenario }: Deps, remove: (at: number) => 
 export type Aws = ReturnType<typeof newAws>
 
 export const newAws = (deps: Deps) => {
-  const { clock, random, faults, effects, scenario, run, stage, reports } = deps
+  const { clock, random, faults, effects, scenario, run, crashAll, stage, reports } = deps
   const changes: Change[] = []
   /** The last record of the table before its restore; the stream of the new table is empty. */
   let lostRecords = 0
@@ -209,6 +210,8 @@ export const newAws = (deps: Deps) => {
   startNights(deps, fireCron)
   startExpiry(deps, services.table.removeExpired)
   const restoreTable = (at: number): void => {
+    // A running invocation, such as an operator's, writes to the table before its restore.
+    crashAll()
     isRestoring = true
     for (const { Key, Item } of changedAfter(changes, at)) {
       if (Item) services.table.run('PutCommand', { TableName: TABLE, Item })

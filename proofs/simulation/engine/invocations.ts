@@ -55,7 +55,11 @@ export type Invocations = ReturnType<typeof newInvocations>
 
 export const newInvocations = ({ clock, skew }: Deps) => {
   let count = 0
+  const running = new Set<Invocation>()
   return {
+    crashAll: (): void => {
+      for (const invocation of running) invocation.crash()
+    },
     run: <T>(name: string, timeoutSeconds: number, work: () => Promise<T>) => {
       count += 1
       const { promise, resolve } = Promise.withResolvers<InvocationResult<T>>()
@@ -63,6 +67,7 @@ export const newInvocations = ({ clock, skew }: Deps) => {
       const end = (result: InvocationResult<T>): void => {
         cancel(timeout)
         invocation.hasEnded = true
+        running.delete(invocation)
         resolve(result)
       }
       const invocation: Invocation = {
@@ -75,6 +80,7 @@ export const newInvocations = ({ clock, skew }: Deps) => {
         refused: [],
         crash: () => end({ kind: 'crashed' }),
       }
+      running.add(invocation)
       const timeout = clock.after(timeoutSeconds * 1000, invocation.crash)
       atWork.run(invocation, work).then(
         (value) => end({ kind: 'done', value }),
