@@ -62,8 +62,8 @@ const roundHalfEven = (text: string): number => {
   if (whole.length > WHOLE_DIGITS_MAX) return FEE_MAX
   const floor = Number(`${whole}${decimals.slice(0, 2).padEnd(2, '0')}`)
   const rest = decimals.slice(2)
-  if (/^50*$/.test(rest)) return floor + (floor % 2)
-  return rest > '5' ? floor + 1 : floor
+  const isUp = /^50*$/.test(rest) ? floor % 2 === 1 : rest > '5'
+  return Math.min(floor + Number(isUp), FEE_MAX)
 }
 
 /** Parses a bank's fee: a decimal of zero or more, rounded half-even to pesewas. */
