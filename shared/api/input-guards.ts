@@ -11,8 +11,10 @@ const checkHeaders = ({ context }: ApiEvent): Refusal | undefined => {
   if (types.length > 0) return malformed('Content-Type must be given once')
   const [name, ...parameters] = type.split(';').map((part) => part.trim().toLowerCase())
   if (name !== 'application/json') return malformed('Content-Type must be application/json')
-  const charsets = parameters.filter((parameter) => parameter.startsWith('charset='))
-  if (charsets.some((charset) => charset.replaceAll('"', '') !== 'charset=utf-8')) {
+  const charsets = parameters
+    .map((parameter) => parameter.replaceAll(/[\s"]/g, ''))
+    .filter((parameter) => parameter.startsWith('charset='))
+  if (charsets.some((charset) => charset !== 'charset=utf-8')) {
     return malformed('charset of Content-Type must be UTF-8')
   }
   const encodings = context.headers.get('content-encoding') ?? []

@@ -55,6 +55,7 @@ test.each([
   ['Content-Type', 'multipart/form-data; boundary=x', 'Content-Type must be application/json'],
   ['Content-Type', 'application/json-seq', 'Content-Type must be application/json'],
   ['Content-Type', 'application/json; charset=utf-16', 'charset of Content-Type must be UTF-8'],
+  ['Content-Type', 'application/json; charset = "utf-16"', 'charset of Content-Type must be UTF-8'],
   ['Content-Type', 'application/json;v=1;charset=', 'charset of Content-Type must be UTF-8'],
   ['Content-Encoding', 'gzip', 'Content-Encoding must be identity or absent'],
 ])('a charge with %s %s gets 400/1400 %s', async (name, value, message) => {
