@@ -28,8 +28,11 @@ export const originalBody = (body: string | null, isBase64Encoded: boolean): str
 }
 
 /** Decodes the body from the gateway's text or base64; 400/1400 if empty, too large or not UTF-8. */
-export const bodyText = (body: string | null, isBase64Encoded: boolean): string | Refusal => {
-  if (body === null || body === '') return malformed('body is required')
+export const bodyText = (
+  body: string | null | undefined,
+  isBase64Encoded: boolean,
+): string | Refusal => {
+  if (!body) return malformed('body is required')
   const bytes = isBase64Encoded ? Buffer.from(body, 'base64') : undefined
   if ((bytes?.byteLength ?? Buffer.byteLength(body)) > BYTES_MAX) return malformed('body too large')
   try {

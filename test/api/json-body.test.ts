@@ -12,7 +12,7 @@ const invalid = (field: string, message: string) => ({
 })
 const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString('base64')
 
-test.each([null, ''])('a missing body (%j) is 400/1400', (body) => {
+test.each([undefined, null, ''])('a missing body (%j) is 400/1400', (body) => {
   for (const isBase64 of [false, true]) {
     expect(refused(bodyText(body, isBase64))).toEqual(malformed('body is required'))
   }
