@@ -15,10 +15,18 @@ export const PhoneNumber = v.pipe(
 )
 export type PhoneNumber = v.InferOutput<typeof PhoneNumber>
 
-const WRITTEN = /(?<!\d)(?:(?:\+|00)?233[ -]?(?:\(0\) ?)?[1-9]|0[235])\d[ -]?\d{3}[ -]?\d{4}(?!\d)/
+// Not after other digits of an amount, a date or a reference, and not a date such as 02.11.2026.
+const START = /(?<!\d[.,]?|\d{4}-)(?!\d\d([.-])[01]\d\1(?:20)?\d\d\b)/
+const WRITTEN = new RegExp(
+  `${START.source}(?:(?:\\+|00)?233(?:_0)?_[1-9]|0_[235])(?:_\\d){8}(?![.,]?\\d)`.replaceAll(
+    '_',
+    '[ .()-]{0,3}',
+  ),
+)
+const UUIDS = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
 
-/** Reports whether a text has a Ghanaian number as people write it, such as `024 123 4567`. */
-export const hasPhoneNumber = (text: string): boolean => WRITTEN.test(text)
+/** Reports whether a text has a Ghanaian number as people write it, such as `0244 123 456`. */
+export const hasPhoneNumber = (text: string): boolean => WRITTEN.test(text.replaceAll(UUIDS, ''))
 
 /** Returns `+233*****4567`, for logs. */
 export const maskPhone = (phone: string): string => `${phone.slice(0, 4)}*****${phone.slice(-4)}`
