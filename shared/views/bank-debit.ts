@@ -83,7 +83,7 @@ export const callbackSchema = () =>
     }),
   )
 
-/** Shows a debit in the bank list (docs/api.md#bank-list). */
+/** Shows a debit in the bank list, with its own account if it has one (docs/api.md#bank-list). */
 export const bankItemView = (
   debit: Debit,
   account: CustomerAccount,
@@ -95,8 +95,8 @@ export const bankItemView = (
     id: integerId(state.reference),
     metadata: state.metadata,
     account: {
-      account_number: account.accountNumber,
-      account_name: account.customerName,
+      account_number: state.accountNumber ?? account.accountNumber,
+      account_name: state.customerName ?? account.customerName,
       account_type: account.accountType,
     },
     payment_partner: {

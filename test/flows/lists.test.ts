@@ -160,4 +160,20 @@ describe('list-debit-transactions', () => {
     const other = await list('&status=all', 'bt_sandbox_eco')
     expect(other.body.data).toMatchObject({ customer: 'Efua Sarpong', ...empty })
   })
+
+  test('each debit keeps the account that it was charged to, after its number moves to another', async () => {
+    const owner = { bank: 'GCB', name: 'Yaw Owner', 'account-number': '1041006002' }
+    const accountIn = async (number: string) => {
+      await service.call('customer', 'link', { ...owner, phone: number })
+      const query = `?phone_number=${encodeURIComponent(number)}&status=all`
+      const { body } = await service.get(`${BANK_LIST}${query}`, 'bt_sandbox_gcb')
+      expect(body.data.customer).toBe('Yaw Owner')
+      return body.data.transactions[0].account
+    }
+    const old = { account_number: '1041005001', account_name: 'Efua Sarpong' }
+    expect(await accountIn(phone)).toMatchObject(old)
+    // The debit without an account has the current one.
+    const current = { account_number: '1041006002', account_name: 'Yaw Owner' }
+    expect(await accountIn('+233245000099')).toMatchObject(current)
+  })
 })
