@@ -38,6 +38,7 @@ export const functionVariables = (
 ): Record<string, string> => {
   const settings = {
     stage: 'sandbox',
+    limits: 'sandbox' as const,
     referencePrefix: 'DCS',
     hasSandboxBank: true,
     payoutsWaitForFunding: false,

@@ -49,6 +49,7 @@ export const openBooks = async ({ items, until, folder, referencePrefix }: Copy)
 /** The variables of the checkers that name neither a queue, a secret nor another function. */
 const READ_VARIABLES = [
   'STAGE',
+  'LIMITS',
   'REFERENCE_PREFIX',
   'REPORTS_BUCKET',
   'AUDIT_BUCKET',

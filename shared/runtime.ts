@@ -117,8 +117,8 @@ const isTrue = (name: string): boolean => process.env[name] === 'true'
 /** The settings of a deployment. */
 const settings = {
   stage: () => process.env.STAGE ?? 'sandbox',
-  /** Selects the published limits: `production`, or `sandbox` for every other stage. */
-  limits: () => (process.env.STAGE === 'production' ? 'production' : 'sandbox'),
+  /** Selects the published limits, and the rules for tokens and future days. */
+  limits: () => (required('LIMITS') === 'production' ? 'production' : 'sandbox'),
   /** The least level that is logged. Lambda sets it from the function's logging configuration. */
   logLevel: () => process.env.AWS_LAMBDA_LOG_LEVEL ?? 'INFO',
   metricsDisabled: () => isTrue('METRICS_DISABLED'),

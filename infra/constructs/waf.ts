@@ -47,13 +47,12 @@ const managedGroups = {
 const WINDOW_SECONDS = 60
 
 /** Returns requests per minute and address: the setting, or twice a provider's published limits. */
-export const addressLimit = (stage: Pick<Stage, 'name' | 'addressLimit'>): number => {
+export const addressLimit = (stage: Pick<Stage, 'limits' | 'addressLimit'>): number => {
   if (stage.addressLimit !== undefined) return stage.addressLimit
-  const column = stage.name === 'production' ? 'production' : 'sandbox'
   const published = operationNames
     .map((name): Operation => operations[name])
     .filter(({ caller }) => caller === 'provider')
-    .map(({ limit }) => (limit.perCaller ?? limit)[column])
+    .map(({ limit }) => (limit.perCaller ?? limit)[stage.limits])
   return 2 * published.reduce((sum, limit) => sum + limit, 0)
 }
 

@@ -9,6 +9,7 @@ import type { Stage } from './stages.ts'
 
 export type StageSettings = Pick<
   Stage,
+  | 'limits'
   | 'referencePrefix'
   | 'hasSandboxBank'
   | 'payoutsWaitForFunding'
@@ -79,6 +80,7 @@ export const environmentOf = (
   const waitsForFunding = settings.payoutsWaitForFunding && UpdateItem?.includes('FUNDS')
   return {
     STAGE: settings.stage,
+    LIMITS: settings.limits,
     ...(readers.referencePrefix.includes(name) && { REFERENCE_PREFIX: settings.referencePrefix }),
     ...(readers.ownHosts.includes(name) && { OWN_HOSTS: settings.ownHosts.join(',') }),
     ...(settings.errorGuide &&

@@ -11,6 +11,7 @@ type DataSettings =
   // Data outlives its stack, and the table is protected from deletion.
   | {
       keepsData: true
+      limits: 'production'
       backup: StageBackup
       /** Years in which S3 keeps the sealed audit and the trail of operators, even from administrators. */
       auditYears: number
@@ -18,6 +19,8 @@ type DataSettings =
     }
   | {
       keepsData: false
+      /** Published limits and rules; those of a sandbox admit chosen tokens and future days. */
+      limits: 'production' | 'sandbox'
       backup?: StageBackup
       auditYears?: never
       /** Whether direct invocations name their operator: LocalStack verifies no caller. */
@@ -25,7 +28,7 @@ type DataSettings =
     }
 
 type CommonSettings = StageWorkers & {
-  /** Part of the names of stacks and functions; `production` selects the production limits. */
+  /** Part of the names of stacks and functions. */
   name: string
   /** The account and Region to deploy to; without them, those of the shell's credentials. */
   account?: string
@@ -153,6 +156,7 @@ const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
     approvals: false,
     recordsInvocations: false,
     keepsData: false,
+    limits: 'sandbox',
     logRetention: RetentionDays.ONE_MONTH,
   },
   production: {
@@ -177,6 +181,7 @@ const stages: Record<string, Omit<CommonSettings, 'name'> & DataSettings> = {
     approvals: true,
     recordsInvocations: true,
     keepsData: true,
+    limits: 'production',
     auditYears: 7,
     // Add `copyTo` for the loss of the Region or the account.
     backup: { keepDays: 35, lockDays: 30 },

@@ -17,6 +17,7 @@ export const setEnvironment = (): void => {
     AWS_LAMBDA_FUNCTION_NAME: 'bench',
     TABLE_NAME: TABLE,
     STAGE: 'sandbox',
+    LIMITS: 'sandbox',
     SANDBOX_BANK: 'true',
     REFERENCE_PREFIX: 'DCS',
     CLAIMED_OPERATORS: 'true',

@@ -16,7 +16,7 @@ import type { Books } from '../support/recorded-books.ts'
 const SOURCE = 'debits'
 const [AUDIT, REPORTS] = ['audit', 'reports']
 const variables = {
-  ...{ STAGE: 'sandbox', REFERENCE_PREFIX: 'DCS', TABLE_NAME: SOURCE },
+  ...{ STAGE: 'sandbox', LIMITS: 'sandbox', REFERENCE_PREFIX: 'DCS', TABLE_NAME: SOURCE },
   ...{ AUDIT_BUCKET: AUDIT, REPORTS_BUCKET: REPORTS },
   QUEUE_URL_PAYMENTS: 'http://127.0.0.1:1/payments',
 }

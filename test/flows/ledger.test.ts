@@ -170,7 +170,7 @@ test('a correction needs the bank if two banks have its reference', async () => 
 testInProcess('a remittance of a future day is rejected in production only', async () => {
   const tomorrow = fund('R-4', { date: dayAfter(today) })
   expect(await refusal(tomorrow)).toBeUndefined()
-  vi.stubEnv('STAGE', 'production')
+  vi.stubEnv('LIMITS', 'production')
   expect(await refusal(tomorrow)).toBe('--date: must not be in the future')
   expect(await refusal(fund('R-5'))).toBeUndefined()
 })
@@ -178,7 +178,7 @@ testInProcess('a remittance of a future day is rejected in production only', asy
 testInProcess('a future day is reconciled in sandboxes only', async () => {
   const date = dayAfter(today)
   expect(await service.call('reconciliation', 'run', { date })).toMatchObject({ differences: 0 })
-  vi.stubEnv('STAGE', 'production')
+  vi.stubEnv('LIMITS', 'production')
   const refused = service.refusal('reconciliation', 'run', { date })
   expect(await refused).toBe('--date: must not be in the future')
 })

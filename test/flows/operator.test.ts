@@ -56,7 +56,7 @@ testInProcess(
 )
 
 testInProcess('a production credential begins with sk_live_ and cannot be chosen', async () => {
-  vi.stubEnv('STAGE', 'production')
+  vi.stubEnv('LIMITS', 'production')
   const { token } = await service.call('credential', 'issue', { provider: 'demo' })
   expect(token).toMatch(/^sk_live_[0-9A-Za-z]{39}$/)
   const chosen = { provider: 'demo', token: 'by_hand_1' }

@@ -42,7 +42,7 @@ testInProcess('a run builds nothing for an empty day, or a future one in product
   expect(await service.call('settlement', 'run', { date })).toEqual(nothing)
   const run = (date: string) => service.refusal('settlement', 'run', { date, provider: 'demo' })
   expect(await run(date)).toContain('5002')
-  vi.stubEnv('STAGE', 'production')
+  vi.stubEnv('LIMITS', 'production')
   const today = dayOf(new Date())
   expect(await run(dayAfter(today))).toContain('--date: must not be in the future')
   expect(await run(today)).toContain('5002')

@@ -72,7 +72,7 @@ test.each(operationNames.map((name) => [name, ...(published[name] ?? [200, 60])]
   async (...row) => {
     const [name, ...allowed] = row
     for (const [index, stage] of ['production', 'sandbox'].entries()) {
-      vi.stubEnv('STAGE', stage)
+      vi.stubEnv('LIMITS', stage)
       counts.windows.clear()
       const reply = await callerOf(name)()
       expect(standing(reply)).toEqual([allowed[index], Number(allowed[index]) - 1])
@@ -143,7 +143,7 @@ test.each([
   [operations.charge.path, '405/1405', 'sandbox', 30],
 ])('a request to %s gets %s up to the general limit of %s, then 429/1453', async (...row) => {
   const [path, code, stage, limit] = row
-  vi.stubEnv('STAGE', stage)
+  vi.stubEnv('LIMITS', stage)
   await send('/api/v2/other')
   const outcomes = await times(limit, () => send(path))
   expect(outcomes.map(answer)).toEqual([...Array(limit - 1).fill(code), '429/1453'])
@@ -181,7 +181,7 @@ test.each(bankOperations)('the metrics of %s have a line with a metric per 4xx',
 })
 
 test('the metrics of production count no token that no bank can have', async () => {
-  vi.stubEnv('STAGE', 'production')
+  vi.stubEnv('LIMITS', 'production')
   const send = callerOf('debit-callback', { status: 'suspended' })
   const refused = async (token: string) =>
     answer(await send({ headers: { Authorization: `Bearer ${token}` } }))

@@ -21,7 +21,7 @@ const aclOf = (stage: keyof typeof templates): TemplateNode =>
 test.each(['production', 'sandbox'] as const)(
   'the firewall of %s replies 429/1453 to an address above its limit',
   (name) => {
-    const limit = addressLimit({ name })
+    const limit = addressLimit({ limits: name })
     const api = { 'Fn::Join': ['', Match.arrayWith([{ Ref: Match.stringLikeRegexp('^Api') }])] }
     const association = { ResourceArn: api }
     templates[name].all.hasResourceProperties('AWS::WAFv2::WebACLAssociation', association)
@@ -64,15 +64,15 @@ test('the firewall exists by default and takes no samples, which contain credent
 })
 
 test('the firewall never limits a caller within the published limits', () => {
-  for (const name of ['production', 'sandbox'] as const) {
+  for (const limits of ['production', 'sandbox'] as const) {
     const sums = { provider: 0, bank: 0 }
     for (const operation of operationNames) {
       const { caller, limit } = operations[operation]
-      sums[caller] += ('perCaller' in limit ? limit.perCaller : limit)[name]
+      sums[caller] += ('perCaller' in limit ? limit.perCaller : limit)[limits]
     }
-    expect(addressLimit({ name })).toBe(2 * Math.max(...Object.values(sums)))
+    expect(addressLimit({ limits })).toBe(2 * Math.max(...Object.values(sums)))
   }
-  expect(addressLimit({ name: 'production', addressLimit: 50_000 })).toBe(50_000)
+  expect(addressLimit({ limits: 'production', addressLimit: 50_000 })).toBe(50_000)
 })
 
 test('the firewall only counts matches in paths and bodies, and blocks all others with 403/1403', () => {

@@ -168,7 +168,7 @@ test('the functions run on Node 24 and arm64 with their names and timeouts', () 
       Runtime: 'nodejs24.x',
       Architectures: ['arm64'],
       Timeout: timeoutSeconds,
-      Environment: { Variables: Match.objectLike({ STAGE: 'production' }) },
+      Environment: { Variables: Match.objectLike({ STAGE: 'production', LIMITS: 'production' }) },
     })
   }
   all.resourceCountIs('AWS::Lambda::Function', rows.length)

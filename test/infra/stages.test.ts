@@ -3,7 +3,12 @@ import { expect, test } from 'vitest'
 import { functionRows, functionsOf } from '../../infra/definitions/functions.ts'
 import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
 import { concurrencyOf, type JobName, jobRow, jobsOf } from '../../infra/definitions/jobs.ts'
-import { InvalidStage, type Stage, stageNamed } from '../../infra/definitions/stages.ts'
+import {
+  stageNames as definedNames,
+  InvalidStage,
+  type Stage,
+  stageNamed,
+} from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
 import { readCounts } from '../../proofs/ceilings/counts.ts'
 import { ceilingsTable } from '../../proofs/ceilings/needs.ts'
@@ -20,6 +25,7 @@ import {
 const customStage: Stage = {
   ...stageNamed('sandbox'),
   name: 'custom',
+  limits: 'production',
   account: '111111111111',
   region: 'eu-west-1',
   hasFirewall: false,
@@ -39,6 +45,7 @@ const templates = {
 }
 type StageName = keyof typeof templates
 const stageNames = Object.keys(templates) as StageName[]
+const definedStages = definedNames.map((name) => stageNamed(name))
 const namesIn = (stage: StageName) => functionsOf(stageNamed(stage)).map(({ name }) => name)
 
 const lambda = (stage: StageName, name: string): TemplateNode => {
@@ -113,6 +120,21 @@ test('only LocalStack, which keeps no data, lets direct invocations name their o
   // @ts-expect-error a stage that keeps its data cannot accept claimed operators
   const kept: Stage = { ...stageNamed('production'), claimedOperators: true }
   expect(kept.keepsData).toBe(true)
+})
+
+test('a stage that keeps its data has production limits under any name, and approvals', () => {
+  // @ts-expect-error a stage that keeps its data cannot have the limits of a sandbox
+  const lax: Stage = { ...stageNamed('production'), name: 'pilot', limits: 'sandbox' }
+  expect(lax.keepsData).toBe(true)
+  expect(variablesOf('custom', 'charge')).toMatchObject({ STAGE: 'custom', LIMITS: 'production' })
+  const kept = definedStages.filter(({ keepsData }) => keepsData)
+  expect(kept.filter(({ approvals }) => !approvals)).toEqual([])
+})
+
+// A bank answers a repeated uuid with the first outcome, and uuids follow from references.
+test('no two stages have one prefix of references', () => {
+  const prefixes = definedStages.map(({ referencePrefix }) => referencePrefix)
+  expect(prefixes).toEqual([...new Set(prefixes)])
 })
 
 test('each function of an operator has a URL that verifies the caller', () => {

@@ -12,6 +12,7 @@ await buildBundles(undefined, folder)
 
 const settings = {
   stage: 'sandbox',
+  limits: 'sandbox' as const,
   referencePrefix: 'DCS',
   ownHosts: ['api.example.com'],
   errorGuide: 'https://docs.example.com/errors',

@@ -29,6 +29,7 @@ Object.assign(process.env, {
   AWS_ACCESS_KEY_ID: `test${randomBytes(8).toString('hex')}`,
   AWS_SECRET_ACCESS_KEY: 'test',
   STAGE: 'sandbox',
+  LIMITS: 'sandbox',
   SANDBOX_BANK: 'true',
   REFERENCE_PREFIX: 'DCS',
   CLAIMED_OPERATORS: 'true',

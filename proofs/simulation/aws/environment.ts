@@ -11,6 +11,7 @@ Object.assign(process.env, {
   AWS_LAMBDA_LOG_LEVEL: process.env.AWS_LAMBDA_LOG_LEVEL ?? 'FATAL',
   METRICS_DISABLED: 'false',
   STAGE: 'production',
+  LIMITS: 'production',
   SANDBOX_BANK: 'true',
   RETAIN_YEARS: '7',
   TABLE_NAME: 'simulated',
