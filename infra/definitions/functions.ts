@@ -2,6 +2,7 @@ import { type OperationName, operationNames, operations } from '../../shared/api
 import { type FunctionName, functionNames, permissionsOf } from './function-permissions.ts'
 import { isInStage, type JobName, jobNames, jobRow, queuesOf, type StageBanks } from './jobs.ts'
 import type { Permissions } from './permissions.ts'
+import type { Stage } from './stages.ts'
 
 /** Describes a Lambda function; its name is the name of its file. */
 export type FunctionRow = {
@@ -117,3 +118,9 @@ const inStage = (rows: readonly FunctionRow[], stage: StageBanks): FunctionRow[]
 export const jobRowsOf = (stage: StageBanks) => inStage(jobRows, stage)
 export const operatorRowsOf = (stage: StageBanks) => inStage(operatorRows, stage)
 export const functionsOf = (stage: StageBanks) => inStage(functionRows, stage)
+
+/** Returns the reserved concurrency of a function behind the gateway; it is also its maximum. */
+export const reservedFor = (name: string, { reserved }: Pick<Stage, 'reserved'>) =>
+  name === UNMATCHED || Object.hasOwn(operations, name)
+    ? (reserved?.[name as OperationName] ?? reserved?.each)
+    : undefined

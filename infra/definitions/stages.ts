@@ -1,7 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
-import { type OperationName, operations } from '../../shared/api/operations.ts'
-import { UNMATCHED } from './functions.ts'
+import type { OperationName } from '../../shared/api/operations.ts'
 import type { StageWorkers } from './jobs.ts'
 
 export type Stage = CommonSettings & DataSettings
@@ -258,9 +257,3 @@ export const removalPolicyOf = ({ keepsData }: Pick<Stage, 'keepsData'>): Remova
   keepsData ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY
 
 export const stageNames = Object.keys(stages)
-
-/** Returns the reserved concurrency of a function behind the gateway; it is also its maximum. */
-export const reservedFor = (name: string, { reserved }: Pick<Stage, 'reserved'>) =>
-  name === UNMATCHED || Object.hasOwn(operations, name)
-    ? (reserved?.[name as OperationName] ?? reserved?.each)
-    : undefined

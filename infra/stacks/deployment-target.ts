@@ -4,9 +4,9 @@ import {
   ResourceNotFoundException,
 } from '@aws-sdk/client-dynamodb'
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
-import { endpointRows } from '../definitions/functions.ts'
+import { endpointRows, reservedFor } from '../definitions/functions.ts'
 import { concurrencyOf, jobRow, jobsOf } from '../definitions/jobs.ts'
-import { InvalidStage, type RestoredTable, reservedFor, type Stage } from '../definitions/stages.ts'
+import { InvalidStage, type RestoredTable, type Stage } from '../definitions/stages.ts'
 import { tableDefinition } from '../definitions/table.ts'
 
 /** Concurrent executions that AWS keeps unreserved in every account. */
