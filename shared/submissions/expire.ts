@@ -2,6 +2,7 @@ import { ConnectorFault } from '../banks/connector.ts'
 import { outcomeQueries } from '../banks/registry.ts'
 import { recordRejectedOutcome } from '../banks/rejected-report.ts'
 import { type Cause, type Debit, deadline, type Phase, timeOut } from '../domain/debits/debit.ts'
+import { rowOf } from '../domain/debits/exception.ts'
 import { isOpen } from '../domain/debits/lifecycle.ts'
 import { applyOutcome, type BankOutcome, contradictsEnd } from '../domain/debits/submission.ts'
 import { clocks } from '../domain/debits/timeouts.ts'
@@ -81,7 +82,7 @@ export const recoverOutcome = async (
   )
   if (isToldByBank) return
   const exceptions = await findExceptions(debit.facts.reference)
-  if (exceptions.some(({ kind }) => kind === 'late_completion' || kind === 'contradiction')) return
+  if (exceptions.some(({ kind }) => rowOf(kind)?.contradicts)) return
   const query = async () => {
     const outcome = await queryOutcome(debit, runtime)
     return outcome && contradictsEnd(status, outcome) ? outcome : undefined

@@ -13,6 +13,8 @@ import { lifecycle, type Status } from './lifecycle.ts'
 type ExceptionRow = {
   /** A bank's report that the service rejected, a refund that failed, or a provider's request. */
   source: 'report' | 'refund' | 'request'
+  /** Whether the bank reports another end of the debit than the service has. */
+  contradicts: boolean
   /** The effect of `exception refund`, which resolves the exception; `none`: not allowed. */
   refund: 'opens' | 'retries' | 'reverses' | 'none'
   /** Whether no refund of the debit may be opened or retried while it is open. */
@@ -31,6 +33,7 @@ type ExceptionRow = {
 export const exceptionKinds = {
   late_completion: {
     source: 'report',
+    contradicts: true,
     refund: 'opens',
     blocksRefund: false,
     account: 'exceptions',
@@ -40,6 +43,7 @@ export const exceptionKinds = {
   },
   refused_report: {
     source: 'report',
+    contradicts: false,
     refund: 'none',
     blocksRefund: false,
     account: null,
@@ -49,6 +53,7 @@ export const exceptionKinds = {
   },
   contradiction: {
     source: 'report',
+    contradicts: true,
     refund: 'none',
     blocksRefund: true,
     account: null,
@@ -58,6 +63,7 @@ export const exceptionKinds = {
   },
   refund: {
     source: 'refund',
+    contradicts: false,
     refund: 'retries',
     blocksRefund: false,
     account: null,
@@ -67,6 +73,7 @@ export const exceptionKinds = {
   },
   reversal_request: {
     source: 'request',
+    contradicts: false,
     refund: 'reverses',
     blocksRefund: false,
     account: null,

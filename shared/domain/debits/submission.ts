@@ -10,7 +10,7 @@ import {
   type Debit,
   type WholeFacts,
 } from './debit.ts'
-import { exceptionKind } from './exception.ts'
+import { exceptionKind, exceptionKinds } from './exception.ts'
 import type { Status } from './lifecycle.ts'
 
 /** A pending debit for its bank, which deduplicates by the uuid. */
@@ -74,7 +74,7 @@ export const submittedCustomer = ({
 /** Reports whether a debit has ended otherwise than its bank reports. */
 export const contradictsEnd = (status: Status, outcome: BankOutcome): boolean => {
   const reported = outcome.kind === 'completed' ? 'completed' : 'failed'
-  return exceptionKind(status, reported) !== 'refused_report'
+  return exceptionKinds[exceptionKind(status, reported)].contradicts
 }
 
 export const applyOutcome = (
