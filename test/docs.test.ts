@@ -2,9 +2,11 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { withVerdicts } from '../proofs/bench/figures.ts'
+import { failureCodes } from '../shared/domain/banks/failure-code.ts'
 import { exceptionKinds } from '../shared/domain/debits/exception.ts'
 import { unsentRefunds } from '../shared/domain/debits/refund.ts'
 import { namesOf } from '../shared/domain/names.ts'
+import { entryTypes } from '../shared/domain/settlement/ledger-entry.ts'
 
 const FOLDERS = '{commands,console,functions,infra,proofs,sandbox,sdk,shared,test}'
 const code = globSync(`${FOLDERS}/**/*.{ts,tsx,mjs,py}`, { exclude: ['sdk/*/dist/**'] })
@@ -122,6 +124,14 @@ test.each(['docs/api.md', 'docs/operators.md'])('the page %s names all exception
   const text = read(page).toLowerCase()
   const isNamed = (kind: string) => text.includes(kind) || text.includes(kind.replaceAll('_', ' '))
   expect(namesOf(exceptionKinds).filter((kind) => !isNamed(kind))).toEqual([])
+})
+
+test('the page docs/operations.md has a row for each type of entry, and docs/api.md each failure code', () => {
+  const [, table = ''] =
+    /^\| Type \| When .*\n((?:\|.*\n)+)/m.exec(read('docs/operations.md')) ?? []
+  expect(groups(table, /^\| `(\w+)`/gm).toSorted()).toEqual(namesOf(entryTypes).toSorted())
+  const [, codes = ''] = /determines `error_details.code`:([^.]+)\./.exec(read('docs/api.md')) ?? []
+  expect(groups(codes, /`(\w+)`/g)).toEqual([...failureCodes])
 })
 
 test('each refund that the service does not send has an action in docs/operators.md', () => {

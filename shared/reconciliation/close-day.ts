@@ -8,6 +8,7 @@ import {
   type Account,
   type Balances,
   balanceOf,
+  type EntryType,
   isWithin,
   type LedgerEntry,
   post,
@@ -39,11 +40,20 @@ const PAYABLE = 'provider_payable:'
 const bankOf = (account: Account): BankIdentifier | undefined =>
   account.startsWith(RECEIVABLE) ? (account.slice(RECEIVABLE.length) as BankIdentifier) : undefined
 
-/** The kinds of entries whose money a bank moved. */
-const KINDS: Partial<Record<LedgerEntry['type'], MovementKind>> = {
+/** The kind of an entry whose money a bank moved by its statement. Batches have the payouts. */
+const KINDS: Record<EntryType, MovementKind | null> = {
   completion: 'debit',
   late_completion: 'debit',
   refund: 'refund',
+  fees: null,
+  reversal: null,
+  resolution: null,
+  refund_opened: null,
+  repayment: null,
+  payout: null,
+  provider_payment: null,
+  funding: null,
+  funding_correction: null,
 }
 
 const addEntry = (moved: Moved, { type, debit, credit, amount }: LedgerEntry): void => {
