@@ -21,4 +21,7 @@ export type EventType = v.InferOutput<typeof EventType>
 export const sentType = (
   name: EventName,
   { eventNames }: { eventNames?: 'debit_request' | undefined },
-): string => (eventNames && name !== 'settled' ? `${eventNames}.${name}` : eventTypes[name].event)
+): string =>
+  eventNames && Object.hasOwn(debitEventTypes, name)
+    ? `${eventNames}.${name}`
+    : eventTypes[name].event

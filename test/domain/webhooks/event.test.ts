@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Debit } from '../../../shared/domain/debits/debit.ts'
+import { namesOf } from '../../../shared/domain/names.ts'
 import { eventId } from '../../../shared/domain/webhooks/event.ts'
-import { EventType, eventTypes } from '../../../shared/domain/webhooks/event-type.ts'
+import { EventType, eventTypes, sentType } from '../../../shared/domain/webhooks/event-type.ts'
 import { webhookBody, webhookPayload } from '../../../shared/views/webhook-payload.ts'
 import { rowsOf } from '../../support/rows.ts'
 import { examples, reference } from '../debits/one-debit.ts'
@@ -92,3 +93,13 @@ test('the events of creation and settlement have the published names, priorities
   expect(settled).toMatchObject(batchRow)
   expect(EventType.options).toEqual(Object.values(eventTypes).map(({ event }) => event))
 })
+
+test.each(namesOf(eventTypes))(
+  'the event %s is sent as an event of its debit, or else under its published name',
+  (name) => {
+    const { event } = eventTypes[name]
+    const own = event.replace('transaction.', 'debit_request.')
+    expect(sentType(name, { eventNames: 'debit_request' })).toBe(own)
+    expect(sentType(name, {})).toBe(event)
+  },
+)
