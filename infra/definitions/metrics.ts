@@ -190,11 +190,19 @@ export const calculated = (
     period: Duration.minutes(minutes),
   })
 
+/** CloudWatch's limit for the expression of an alarm. */
+const SUM_MAX = 10
+
 /** Returns a sum whose metrics have ids with the prefix, because a graph may have several sums. */
-const sum = (prefix: string, metrics: readonly cloudwatch.IMetric[]) =>
-  new cloudwatch.MathExpression({
+const sum = (prefix: string, metrics: readonly cloudwatch.IMetric[]) => {
+  if (metrics.length > SUM_MAX)
+    throw new Error(
+      `${prefix} sums ${metrics.length} metrics: an alarm takes ${SUM_MAX}, so split it`,
+    )
+  return new cloudwatch.MathExpression({
     label: prefix,
     expression: `SUM(FILL(METRICS("${prefix}"), 0))`,
     period: Duration.minutes(5),
     usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`${prefix}${index}`, metric])),
   })
+}
