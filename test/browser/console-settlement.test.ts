@@ -70,6 +70,8 @@ test('the screen builds the batches of a day, and pays one after a dialog with a
   expect(await legibilityFindings(page)).toEqual([])
   await page.keyboard.press('Escape')
   await row.getByRole('link').click()
+  const account = page.getByRole('main').getByText('Demo Payments Ltd, GCB 1041009001')
+  await account.waitFor()
   await page.getByRole('button', { name: 'Pay now' }).click()
   await dialog.getByText('197.00 GHS').waitFor()
   await dialog.getByText('demo: Demo Payments Ltd, GCB 1041009001').waitFor()
@@ -78,6 +80,7 @@ test('the screen builds the batches of a day, and pays one after a dialog with a
   await page.getByText('completed', { exact: true }).waitFor()
   const payNow = page.getByRole('button', { name: 'Pay now' })
   await eventually(async () => expect(await payNow.count()).toBe(0))
+  expect(await account.count()).toBe(0)
 })
 
 test('the screen shows the lines of a batch and downloads them as CSV', async () => {
@@ -110,6 +113,7 @@ test('the screen shows why a payout failed, and the lines once the report is wri
   await page.goto(`${service.sandbox().address}/console#/batch/${batch.id}`)
   await page.getByText(batch.failure).waitFor()
   await page.getByText('The batch is being built').waitFor()
+  await page.getByText('Retry pays to').waitFor()
   await page.getByRole('button', { name: 'Retry payout' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText(`${batch.net} GHS`).waitFor()

@@ -102,7 +102,10 @@ const payout: ViewColumns<PaidBatch> = {
   Paid: ({ status, paid }) => status === 'completed' && paid && <Sum of={paid} />,
   Amount: ({ status, paid }) => status !== 'completed' && paid && <Sum of={paid} />,
   'Kept for offsets': keptFor,
-  ...named('account', 'bank_reference', 'processed_at as Started', 'completed_at', 'failed_at'),
+  // No view has the account of a sent payout.
+  'Pays to': ({ status, account }) => status === 'pending' && account,
+  'Retry pays to': ({ status, account }) => status === 'failed' && account,
+  ...named('bank_reference', 'processed_at as Started', 'completed_at', 'failed_at'),
   Offsets: ({ offset }) =>
     offset.map(({ id, net }) => (
       <div key={id}>
