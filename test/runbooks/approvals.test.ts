@@ -78,14 +78,14 @@ runbook('operations.md#approvals')(
     values[REFERENCE] = reversed
     const { approval } = await run('debit reverse', PENDING, {}, AMA)
     const pending = await run('approval list', expect.any(Array))
-    expect(pending.map(({ id }: Shown) => id)).toEqual([approval.id])
+    expect(pending).toMatchObject([{ id: approval.id, target: reversed }])
     values.ID = approval.id
-    await run('approval show', { noun: 'debit', verb: 'reverse', requested_by: AMA })
+    const options = { reason: 'Dispute 4711' }
+    await run('approval show', { noun: 'debit', verb: 'reverse', requested_by: AMA, options })
     const own = await service.operate('approval', 'grant', { id: approval.id }, AMA)
     expect(own).toHaveProperty('error')
     await run('approval grant', { reference: reversed, status: 'reversed' }, {}, KOFI)
-    const reason = 'Dispute 4712'
-    values.ID = await request('debit', 'reverse', { reference: kept, reason })
+    values.ID = await request('debit', 'reverse', { reference: kept, reason: 'Dispute 4712' })
     await run('approval deny', { status: 'denied', decided_by: KOFI }, {}, KOFI)
     expect((await service.show(kept)).status).toBe('completed')
     expect((await service.show(kept)).refund).toBeNull()

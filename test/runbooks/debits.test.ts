@@ -205,6 +205,9 @@ runbook('operators.md#a-late-completion')(
     expect((await service.show(refunded)).refund.uuid).toBe(refund.uuid)
     expect(await Promise.all([refunded, returned].map(openExceptions))).toEqual([[], []])
     expect((await service.show(returned)).refund).toBeNull()
+    const entries = ['late_completion', 'refund', 'refund_opened']
+    expect(await entriesOf(service, refunded)).toEqual(entries)
+    expect(await entriesOf(service, returned)).toEqual(['late_completion', 'resolution'])
   },
 )
 
