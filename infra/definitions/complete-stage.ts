@@ -1,9 +1,18 @@
 import { type Stage, stageNamed } from './stages.ts'
 
-/** An example stage with every optional setting, for checks of templates. */
-export const completeStage: Stage = {
-  ...stageNamed('production'),
-  name: 'complete',
+type Kept = Extract<Stage, { keepsData: true }>
+
+type OptionalName = {
+  [Name in keyof Kept]-?: object extends Pick<Kept, Name> ? Name : never
+}[keyof Kept]
+
+/** Settings of production, of a moment, of the passive Region or of a local stage. */
+type OtherName =
+  | ('reserved' | 'openPromptsMax' | 'eraseAfterDays' | 'retainYears' | 'workers' | 'workersMax')
+  | ('paused' | 'waits' | 'switchesAtOnce' | 'restoredTable' | 'passive' | 'replicaOf')
+  | ('addressLimit' | 'privatePeers' | 'claimedOperators')
+
+const optional = {
   account: '111111111111',
   region: 'af-south-1',
   domain: {
@@ -12,7 +21,6 @@ export const completeStage: Stage = {
     zone: { id: 'Z111111QQQQQQQ', name: 'example.com' },
   },
   concurrencyQuota: 2_000,
-  payoutsWaitForFunding: true,
   lake: { keepDays: 70 },
   network: { cidr: '10.20.0.0/24', zones: 3 },
   bankClientCertificate: {
@@ -21,6 +29,13 @@ export const completeStage: Stage = {
   },
   alarmsTo: { pages: 'https://pager.example.com/debits', tickets: 'ops@example.com' },
   errorGuide: 'https://docs.example.com/errors',
+} satisfies Pick<Stage, OptionalName> & Record<Exclude<OptionalName, OtherName>, unknown>
+
+/** An example stage with every optional setting, for checks of templates. */
+export const completeStage: Stage = {
+  ...stageNamed('production'),
+  name: 'complete',
+  ...optional,
   backup: {
     keepDays: 90,
     lockDays: 30,
