@@ -8,7 +8,8 @@ import type { Attempt } from './webhooks/attempt.ts'
 
 /**
  * Every field that can name a person, by the item that stores it (docs/compliance.md#personal-data).
- * A new field or item does not compile, or fails its test, until it is decided.
+ * A new field of a row's object does not compile, and a new item fails its test, until it is decided. Nothing
+ * reports a new member of another object, such as the debit itself or a report's line.
  */
 
 /**
