@@ -224,7 +224,7 @@ test.each([
   [{ year: '2026', file: 'x', days: '{"2026-02-30":"x"}' }, 'calendar'],
   [{ year: '2026', file: 'x', days: '[]' }, '--days'],
   [{ year: '2026', file: 'x', days: 'no JSON' }, '--days'],
-  [{ year: '26', file: 'x', days: '{}' }, '--year: must be a year'],
+  [{ year: '2200', file: 'x', days: '{}' }, '--year: must be a year from 2000 to 2199'],
 ])('the calendar %j is refused', async (options, reason) => {
   await expect(calendar('set', options as never)).rejects.toThrow(reason)
 })

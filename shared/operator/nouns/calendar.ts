@@ -5,7 +5,11 @@ import { Day } from '../../domain/time.ts'
 import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
-const year = o.option('YYYY', 'year', v.pipe(v.string(), v.regex(/^2[0-9]{3}$/, 'must be a year')))
+const year = o.option(
+  'YYYY',
+  'year',
+  v.pipe(v.string(), v.regex(/^2[01][0-9]{2}$/, 'must be a year from 2000 to 2199')),
+)
 const holiday = o.day('UTC day of a public holiday')
 const holidayName = text({ max: 100 })
 
