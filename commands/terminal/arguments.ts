@@ -61,11 +61,17 @@ export const readArguments = async <const O extends ParseArgsOptionsConfig>({
   const usage = `usage: ${commandLine(name)} ${form}`
   const refuse = (reason?: string): never => misuse(reason ? `${reason}; ${usage}` : usage)
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       options: { ...options, help: { type: 'boolean', short: 'h' } },
       allowPositionals: true,
+      tokens: true,
     })
     if ((values as { help?: boolean }).help) return printAndExit(`${summary}\n\n${usage}\n`)
+    const names = tokens.flatMap((token) => (token.kind === 'option' ? token.name : []))
+    const twice = names.find(
+      (option, index) => names.indexOf(option) < index && !options[option]?.multiple,
+    )
+    if (twice) return refuse(`--${twice}: is given twice`)
     return { values, positionals, refuse }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
