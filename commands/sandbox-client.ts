@@ -10,8 +10,13 @@ export type SandboxRequest = {
   body?: unknown
 }
 
-const explain = ({ name, code }: { name?: string; code?: string }, port: number): string => {
+type Cause = { name?: string; code?: string; message?: string }
+
+const explain = ({ name, code, message }: Cause, port: number): string => {
   if (code === 'ECONNREFUSED') return noSandbox(port)
+  // The standard of fetch forbids some ports, also in browsers.
+  if (message === 'bad port')
+    return `Browsers and fetch refuse port ${port}: start the sandbox at another`
   return name === 'HTTPParserError' ? notSandbox(port) : connectionBroke('the sandbox')
 }
 
