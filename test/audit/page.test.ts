@@ -43,11 +43,17 @@ test.skipIf(missing.length > 0)(
   missing.length > 0 ? `${NAME} (skipped without ${missing.join(' and ')})` : NAME,
   () => {
     expect(output()).toBe('')
+    rewrite(`${DAY_AFTER}.json`, (text) => text.replace(/"previous":{.*?}/, '"previous":null'))
+    expect(output()).toBe(`${DAY_AFTER}: new chain\n`)
     rewrite(`${TOMORROW}/changes.ndjson`, (text) => text.replace('ama', 'eve'))
-    expect(output()).toBe(`${TOMORROW}/changes.ndjson: FAILED\n${TOMORROW}: a file differs\n`)
+    expect(output()).toBe(
+      `${TOMORROW}/changes.ndjson: FAILED\n${TOMORROW}: a file differs\n${DAY_AFTER}: new chain\n`,
+    )
     rewrite(`${TODAY}.json`, (text) => text.replace('"generation":1', '"generation":2'))
     rewrite(`${DAY_AFTER}.json`, (text) => text.replace(`"day":"${DAY_AFTER}"`, `"day":"${TODAY}"`))
     expect(output()).toContain(`${TOMORROW}: broken link\n`)
     expect(output()).toContain(`${DAY_AFTER}: the object is of another day\n`)
+    objects.delete(`${TODAY}.json`)
+    expect(output()).toContain(`the first day is missing\n${TOMORROW}: broken link\n`)
   },
 )
