@@ -97,10 +97,11 @@ export const manageSettlement = operatorHandler(settlement, {
   statement: async ({ provider: id, month, format }, _author, runtime) => {
     const provider = await findProvider(id)
     if (!provider) return noSuch('provider')
-    const statement = await readStatement(id, month, runtime.now())
+    const now = runtime.now()
+    const statement = await readStatement(id, month, now)
     if (format === 'csv') return statementCsv(statement)
     return format === 'html'
-      ? statementPage(statement, provider.name)
+      ? statementPage(statement, provider.name, now)
       : monthlyStatementView(statement)
   },
   process: {

@@ -16,7 +16,8 @@ export const getMonthlyStatement = endpoint(
     const statement = await readStatement(provider.id, month.output, at)
     if (format === 'json') return { data: monthlyStatementView(statement) }
     return {
-      text: format === 'csv' ? statementCsv(statement) : statementPage(statement, provider.name),
+      text:
+        format === 'csv' ? statementCsv(statement) : statementPage(statement, provider.name, at),
       type: `text/${format}; charset=utf-8`,
       filename: `statement-${month.output}.${format}`,
     }

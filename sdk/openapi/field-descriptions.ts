@@ -210,7 +210,8 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     provider: 'Id of the provider',
     month: 'Month of the days on which the batches were opened',
     partial:
-      'The month has not ended, a batch is unsealed, or a debit of its days is in no batch: the sums can change',
+      'The month has not ended, a batch is unsealed, or a debit of its days is in no batch: all sums can change. ' +
+      'When it is false, only `paid` and the payouts of batches that are not `completed` can',
     paid: 'Sum of the completed payouts, less your transfers',
     fees: 'Fees by schedule',
     batches: 'Batches of the month, the oldest first',
@@ -234,7 +235,9 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     failure: 'Reason why the bank rejected the payout; null if it did not',
     bank_reference:
       "The bank's own reference of the transfer; null until it is made, or if none is due",
-    paid: 'Amount of the payout: `net` less offsets of earlier batches; negative: your transfer of a negative `net`; null until it starts',
+    paid:
+      'Amount of the payout, made only if `status` is `completed`: `net` less offsets of earlier batches; ' +
+      'negative: your transfer of a negative `net`; null until it starts. A retry of a rejected payout can have another amount',
     made_good_by: 'Batch that offset the rest of a negative `net`; null for none',
   },
   SettlementLine: {

@@ -94,7 +94,7 @@ export const settlements = {
     summary: 'Read the statement of a month',
     description:
       'Returns the sums of all batches whose day is in the month, fees by schedule, payouts and the batches, ' +
-      'as JSON, as CSV or as an HTML page to print. `partial` is true while more debits can follow.',
+      'as JSON, as CSV or as an HTML page to print. `partial` is true while more debits can follow; payouts can follow later.',
     parameters: {
       month: { description: 'Month of the batches', example: month, schema: Month },
       format: { description: 'Format of the statement (default json)', example: 'json' },
@@ -103,7 +103,7 @@ export const settlements = {
     data: monthlyStatementSchema(),
     files: {
       'text/csv': statementCsv(statement),
-      'text/html': statementPage(statement, 'Demo Payments'),
+      'text/html': statementPage(statement, 'Demo Payments', examples.NOON),
     },
     example: { data: monthlyStatementView(statement) },
   },

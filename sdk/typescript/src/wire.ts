@@ -1228,7 +1228,7 @@ export type EventSettlement = {
      */
     bank_reference: string | null;
     /**
-     * Amount of the payout: `net` less offsets of earlier batches; negative: your transfer of a negative `net`; null until it starts
+     * Amount of the payout, made only if `status` is `completed`: `net` less offsets of earlier batches; negative: your transfer of a negative `net`; null until it starts. A retry of a rejected payout can have another amount
      */
     paid: number | null;
     /**
@@ -1404,7 +1404,7 @@ export type MonthlyStatement = {
      */
     currency: "GHS";
     /**
-     * The month has not ended, a batch is unsealed, or a debit of its days is in no batch: the sums can change
+     * The month has not ended, a batch is unsealed, or a debit of its days is in no batch: all sums can change. When it is false, only `paid` and the payouts of batches that are not `completed` can
      */
     partial: boolean;
     /**
@@ -1802,7 +1802,7 @@ export type Settlement = {
      */
     bank_reference: string | null;
     /**
-     * Amount of the payout: `net` less offsets of earlier batches; negative: your transfer of a negative `net`; null until it starts
+     * Amount of the payout, made only if `status` is `completed`: `net` less offsets of earlier batches; negative: your transfer of a negative `net`; null until it starts. A retry of a rejected payout can have another amount
      * @pattern ^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$
      */
     paid: string | null;

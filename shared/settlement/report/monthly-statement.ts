@@ -52,12 +52,14 @@ const scheduleText = (fee: ReturnType<typeof monthlyStatementView>['fees'][numbe
   return [`${basis_points} basis points + ${fixed}`, ...bounds].filter(Boolean).join(', ')
 }
 
-export const statementPage = (statement: MonthlyStatement, name: string): string => {
+/** @param at of the reading, because payouts can follow */
+export const statementPage = (statement: MonthlyStatement, name: string, at: Date): string => {
   const { provider, month, fees, partial } = monthlyStatementView(statement)
   return htmlPage(
     `Statement of ${month}`,
     [
       `${name} (${provider}). Amounts in ${CURRENCY}.`,
+      `As of ${at.toISOString().slice(0, 19).replace('T', ' ')} UTC.`,
       ...(partial ? ['Partial: more debits can follow in this month.'] : []),
     ],
     [

@@ -67,12 +67,16 @@ test('the column `paid` of a statement adds up to its total', () => {
     .map((row) => row.split(','))
   const column = rows.map((row) => row[columns?.indexOf('paid') ?? 0])
   expect(column.slice(0, 5)).toEqual(['60.00', '', '', '', '60.00'])
-  expect(statementPage(statement, 'P').match(/60\.00/g)).toHaveLength(3)
+  expect(statementPage(statement, 'P', after).match(/60\.00/g)).toHaveLength(3)
+})
+
+test('a page of a statement has the time at which it was read', () => {
+  expect(statementPage(of([first]), 'P', after)).toContain('<p>As of 2027-01-01 00:00:00 UTC.</p>')
 })
 
 test('a statement evaluates no text of a bank or an operator', () => {
   expect(statementCsv(of([first]))).toContain(",'=1+1,GHS")
-  const page = statementPage(of([first]), '<script>alert("&")</script>')
+  const page = statementPage(of([first]), '<script>alert("&")</script>', after)
   expect(page).toContain('&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;')
   expect(page).not.toContain('<script')
 })
