@@ -27,7 +27,7 @@ export const fieldDescriptions: Record<string, string> = {
   created_at: 'When the charge was accepted',
   currency: 'ISO 4217; always GHS',
   current_page: 'Number of this page; absent with a cursor',
-  cursor: 'The next_cursor of the previous page; `page` is ignored with it',
+  cursor: 'The next_cursor of the previous page',
   customer: 'The customer',
   data: 'Result of the request',
   debit_request: 'The fields of the charge',

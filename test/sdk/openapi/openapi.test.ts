@@ -44,7 +44,13 @@ test.each(Object.entries(schemaFieldDescriptions))(
 
 type DescribedOperation = {
   operationId: string
-  parameters?: { $ref?: string; name: string; example?: unknown }[]
+  parameters?: {
+    $ref?: string
+    name: string
+    in: string
+    description?: string
+    example?: unknown
+  }[]
   requestBody?: { content: Record<string, { examples?: Record<string, { summary?: string }> }> }
 }
 
@@ -65,6 +71,19 @@ test.each(described)('the operation %s has examples of parameters and bodies', (
     expect(summaries.length).toBeGreaterThan(0)
     expect(summaries).not.toContain('')
   }
+})
+
+test('the description of a parameter names no query parameter that its operation lacks', () => {
+  const namesOf = ({ parameters = [] }: DescribedOperation) =>
+    parameters.filter((one) => one.in === 'query').map(({ name }) => name)
+  const known = new Set(described.flatMap(([, operation]) => namesOf(operation)))
+  const foreign = described.flatMap(([id, operation]) =>
+    (operation.parameters ?? [])
+      .flatMap(({ description = '' }) => description.match(/(?<=`)\w+(?=`)/g) ?? [])
+      .filter((name) => known.has(name) && !namesOf(operation).includes(name))
+      .map((name) => `${id}: ${name}`),
+  )
+  expect(foreign).toEqual([])
 })
 
 test('the examples of errors have a name and a row of the error table', () => {
