@@ -10,9 +10,7 @@ export type SandboxRequest = {
   body?: unknown
 }
 
-type Cause = { name?: string; code?: string; message?: string }
-
-const explain = ({ name, code, message }: Cause, port: number): string => {
+const explain = ({ name, code, message }: Partial<NodeJS.ErrnoException>, port: number): string => {
   if (code === 'ECONNREFUSED') return noSandbox(port)
   // The standard of fetch forbids some ports, also in browsers.
   if (message === 'bad port')
