@@ -22,6 +22,7 @@ import { findBank } from '../../shared/store/banks/banks.ts'
 import { findAttached } from '../../shared/store/debits/attached.ts'
 import { searchDebits } from '../../shared/store/debits/debit-search.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
+import { findLastExceptions } from '../../shared/store/debits/exceptions.ts'
 import { putChange } from '../../shared/store/operator/changes.ts'
 import { findProvider } from '../../shared/store/providers/providers.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
@@ -30,8 +31,14 @@ import { debitSummaryView, operatorDebitView as view } from '../../shared/views/
 /** The part of the function's fifteen minutes that a search uses. */
 const WORK_MS = 780_000
 
-const shown = async (result: Debit | Refusal) =>
-  result instanceof Refusal ? result : view(result, await findAttached(result))
+const shown = async (result: Debit | Refusal) => {
+  if (result instanceof Refusal) return result
+  const [attached, exceptions] = await Promise.all([
+    findAttached(result),
+    findLastExceptions(result.facts.reference),
+  ])
+  return view(result, { ...attached, exceptions })
+}
 
 const objectOf = ({ facts: { amount, provider, bank } }: Debit) =>
   callObject({ amount, provider, bank: bank.identifier })

@@ -43,6 +43,25 @@ test('a list has the debits of a phone number at all banks and of all providers'
     expect(await search({ 'bank-reference': text })).toEqual([stranger.reference])
 })
 
+test('the references of a late completion and of its refund find the debit, which shows the open exception', async () => {
+  const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
+  const failed = { status: 'failed', bank_reference: 'GCB-F1', error_message: 'No' }
+  await service.report(uuid, failed, 'bt_sandbox_gcb')
+  const { open_exceptions } = await service.show(reference)
+  expect(open_exceptions).toEqual([])
+  const completed = { status: 'completed', bank_reference: 'STMT-998877' }
+  await service.report(uuid, completed, 'bt_sandbox_gcb')
+  expect(await service.show(reference)).toMatchObject({ open_exceptions: ['late_completion'] })
+  await service.call('exception', 'refund', { reference })
+  const refund = await service.untilRefund(reference, 'completed')
+  const today = new Date().toISOString().slice(0, 10)
+  for (const text of ['STMT-998877', refund.bank_reference]) {
+    for (const span of [{ phone: SILENT }, { from: today, to: today }])
+      expect(await search({ ...span, 'bank-reference': text })).toEqual([reference])
+  }
+  expect(await service.show(reference)).toMatchObject({ open_exceptions: [] })
+})
+
 test('a list continues at its cursor, in the console too, and a cursor belongs to one list', async () => {
   const phone = '+233200000009'
   for (const amount of [1.01, 1.02, 1.03]) await service.charge({ phone_number: phone, amount })

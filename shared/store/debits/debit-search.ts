@@ -1,6 +1,8 @@
 import type { BankIdentifier } from '../../domain/banks/bank.ts'
 import { type Debit, stateAt } from '../../domain/debits/debit.ts'
+import { bankReferenceIn } from '../../domain/debits/exception.ts'
 import { type DebitFilter, isListed } from '../../domain/debits/list-query.ts'
+import { canHaveRefund } from '../../domain/debits/refund.ts'
 import type { Pesewas } from '../../domain/money.ts'
 import type { PhoneNumber } from '../../domain/phone.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
@@ -10,6 +12,8 @@ import { cutAt, type List, readMerged } from '../index-lists.ts'
 import { listProviders } from '../providers/providers.ts'
 import { type DebitPage, listsOf, positionOf } from './debit-lists.ts'
 import { findByOwnReference, findByUuid, findDebits, type Unreadable } from './debits.ts'
+import { findExceptions } from './exceptions.ts'
+import { findRefund } from './refunds.ts'
 import { allOfCustomer, referenceAt } from './status-lists.ts'
 
 export type DebitSearch = DebitFilter & {
@@ -31,6 +35,7 @@ type SearchRequest = {
 }
 
 const LISTS_AT_ONCE = 8
+const READS_AT_ONCE = 32
 /** Debits that one step reads at most. The first steps are short, because most searches end there. */
 const STEP_MAX = 1_000
 
@@ -44,7 +49,7 @@ export const searchDebits = async (
   unreadable: Unreadable,
 ): Promise<DebitPage> => {
   const named = await findNamed(search)
-  if (named) return { debits: named.filter((debit) => isFound(debit, search)), next: null }
+  if (named) return { debits: await foundIn(named, search), next: null }
   const groups = await groupsOf(search, unreadable)
   const found: Debit[] = []
   let next = before ?? null
@@ -54,7 +59,7 @@ export const searchDebits = async (
     const references = page.positions.map(referenceAt)
     const byReference = await findDebits(references, unreadable)
     const debits = references.flatMap((reference) => byReference.get(reference) ?? [])
-    found.push(...debits.filter((debit) => isFound(debit, search)))
+    found.push(...(await foundIn(debits, search)))
     next = page.next
     const last = found[limit - 1]
     if (last && found.length > limit) {
@@ -93,7 +98,7 @@ const groupsOf = async (search: DebitSearch, unreadable: Unreadable): Promise<Li
 
 const isFound = (
   debit: Debit,
-  { provider, phone, amount, bankReference, bank, partnerReference, uuid, ...filter }: DebitSearch,
+  { provider, phone, amount, bank, partnerReference, uuid, ...filter }: DebitSearch,
 ) => {
   const { facts } = debit
   return (
@@ -101,13 +106,37 @@ const isFound = (
     (provider === undefined || facts.provider === provider) &&
     (phone === undefined || facts.phone === phone) &&
     (amount === undefined || facts.amount === amount) &&
-    // Banks pad references; differences with a statement name them without blanks.
-    (bankReference === undefined ||
-      stateAt(debit).bankReference?.trim() === bankReference.trim()) &&
     (bank === undefined || facts.bank.identifier === bank) &&
     (partnerReference === undefined || facts.partnerReference === partnerReference) &&
     (uuid === undefined || facts.uuid === uuid)
   )
+}
+
+/**
+ * Reports whether a debit, its refund or a report among its exceptions has a reference of a bank. Without
+ * a phone number, only failed and reversed debits cost the reads of refund and exceptions.
+ */
+const hasBankReference = async (debit: Debit, text: string, phone?: PhoneNumber) => {
+  // Banks pad references; differences with a statement name them without blanks.
+  const isNamed = (reference?: string | null) => reference?.trim() === text.trim()
+  if (isNamed(stateAt(debit).bankReference)) return true
+  if (phone === undefined && !canHaveRefund(debit.status)) return false
+  const { reference } = debit.facts
+  const [refund, exceptions] = await Promise.all([findRefund(reference), findExceptions(reference)])
+  return (
+    isNamed(refund?.bankReference) ||
+    exceptions.some(({ report }) => isNamed(bankReferenceIn(report)))
+  )
+}
+
+const foundIn = async (debits: readonly Debit[], search: DebitSearch): Promise<Debit[]> => {
+  const { bankReference, phone } = search
+  const found = debits.filter((debit) => isFound(debit, search))
+  if (bankReference === undefined) return found
+  const kept = await mapConcurrent(found, READS_AT_ONCE, async (debit) =>
+    (await hasBankReference(debit, bankReference, phone)) ? [debit] : [],
+  )
+  return kept.flat()
 }
 
 /** Reads the newest positions of all groups, at most `limit`, down to where each group was read. */
