@@ -26,6 +26,7 @@ import {
   putAccount,
   removeAccount,
 } from '../../shared/store/banks/banks.ts'
+import { responsesIn } from '../../shared/store/debits/erasure.ts'
 import { accessPages } from '../../shared/store/operator/accesses.ts'
 import { putChange } from '../../shared/store/operator/changes.ts'
 import { customerHasher, findCustomerHash } from '../../shared/store/operator/customer-hash.ts'
@@ -108,7 +109,8 @@ export const manageCustomer = operatorHandler(customer, {
     const customer = hash(phone)
     const [accounts, debits] = await Promise.all([listAccounts(phone), debitsOf(phone)])
     await putChange({ ...author, target: customer, customer }, { debits: debits.length })
-    const document = customerExportView(phone, accounts, debits)
+    const exported = debits.map((whole) => ({ ...whole, responses: responsesIn(whole) }))
+    const document = customerExportView(phone, accounts, exported)
     const text = JSON.stringify(document)
     return text.length <= REPLY_MAX ? document : downloaded(text, author.id)
   },

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { HOUR_MS } from '../../shared/domain/time.ts'
@@ -10,10 +11,12 @@ import { eventually } from '../support/eventually.ts'
 import { untilRefundWaits } from '../support/refunds.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { type Charged, type Shown, testInProcess, useService } from '../support/running-service.ts'
+import { useSubscribers } from '../support/subscriber.ts'
 
 /** Exports of a customer, and the record of reads (docs/compliance.md#personal-data). */
 
 const service = useService()
+const { subscribe } = useSubscribers(service)
 const { call } = service
 const actor = 'arn:aws:iam::123456789012:user/ama'
 
@@ -44,6 +47,22 @@ describe('customer export', () => {
     expect(document.debits[0].customer.account_number).toBe(account.account_number)
     const [record] = await call('change', 'list', { phone: FAILS_AT_ONCE })
     expect(record).toMatchObject({ verb: 'export', by: actor, changed: { debits: { to: 1 } } })
+  })
+
+  test('an export has each response of a receiver once', async () => {
+    const { provider, ...own } = await subscribe('echo', { events: 'transaction.failed' })
+    const body = 'Received +233201118888'
+    const respond = (code: number) => (response: ServerResponse) =>
+      response.writeHead(code).end(body)
+    own.script(respond(503))
+    own.respond(respond(200))
+    const phone = FAILS_AT_ONCE
+    const { reference } = await service.charge({ phone_number: phone }, provider.credential)
+    await provider.delivery(reference, 'failed', 'delivered')
+    const { debits } = await call('customer', 'export', { phone })
+    const exported = debits.find((one: Shown) => one.reference === reference)
+    const response = { at: expect.any(String), response_body: body }
+    expect(exported.responses).toEqual([response, response])
   })
 
   test('an unknown number has an empty document', async () => {

@@ -7,6 +7,7 @@ import { erasedFields } from '../../domain/personal-data.ts'
 import { type Attempt, eraseAttempt } from '../../domain/webhooks/attempt.ts'
 import type { Jitter } from '../../runtime.ts'
 import { keys } from '../keys.ts'
+import type { Stored } from '../stored.ts'
 import * as db from '../table.ts'
 import { transact } from '../transactions.ts'
 import { toDebitItem } from './debit-item.ts'
@@ -44,19 +45,34 @@ const replaceMember = (item: db.Item, name: string, next: unknown): Promise<bool
     ExpressionAttributeValues: { ':next': next, ':previous': item[name] },
   })
 
-type Response = Pick<Attempt, 'responseBody'>
+type StoredResponse = Pick<Stored<Attempt>, 'id' | 'at' | 'responseBody'>
+
+const eventsIn = ({ events }: db.Item) => (events ?? []) as { attempt: StoredResponse }[]
+
+/** Returns the responses in a delivery, a receipt or an attempt. */
+const responsesOf = (item: db.Item): StoredResponse[] =>
+  ([item.attempt, item.last, ...eventsIn(item).map(({ attempt }) => attempt)] as const).flatMap(
+    (one) => {
+      const response = one as StoredResponse | null | undefined
+      return response?.responseBody ? [response] : []
+    },
+  )
+
+/** Returns what receivers of a debit's events responded, oldest first. A delivery repeats its last attempt. */
+export const responsesIn = ({ responses }: Pick<WholeDebit, 'responses'>): StoredResponse[] => {
+  const byId = new Map(responses.flatMap(responsesOf).map((one) => [one.id, one]))
+  return [...byId.values()].sort((one, other) => (one.at < other.at ? -1 : 1))
+}
 
 /** Erases the responses in a delivery, a receipt or an attempt. @returns whether it had none */
 const eraseResponses = async (item: db.Item): Promise<boolean> => {
-  const events = (item.events ?? []) as { attempt: Response }[]
+  if (responsesOf(item).length === 0) return true
   const [name, attempt] =
     item.entity === 'attempt' ? ['attempt', item.attempt] : ['last', item.last]
-  const responses = [attempt, ...events.map(({ attempt }) => attempt)] as (Response | null)[]
-  if (!responses.some((response) => response?.responseBody)) return true
-  const next = events.map((event) => ({ ...event, attempt: eraseAttempt(event.attempt) }))
+  const next = eventsIn(item).map((event) => ({ ...event, attempt: eraseAttempt(event.attempt) }))
   await (item.events
     ? replaceMember(item, 'events', next)
-    : replaceMember(item, String(name), eraseAttempt(attempt as Response)))
+    : replaceMember(item, String(name), eraseAttempt(attempt as StoredResponse)))
   return false
 }
 

@@ -44,6 +44,8 @@ type ExportedDebit = {
   debit: Debit
   refund: Refund | undefined
   exceptions: readonly ReportException[]
+  /** Receivers can repeat what they were sent. */
+  responses: readonly { at: string; responseBody: string | null }[]
 }
 
 export type CustomerExport = ReturnType<typeof customerExportView>
@@ -55,11 +57,16 @@ export const customerExportView = (
   debits: readonly ExportedDebit[],
 ) => ({
   accounts: accounts.map(({ bank, account }) => accountView(phone, bank, account)),
-  debits: debits.map(({ debit, refund, exceptions }) => {
+  debits: debits.map(({ debit, refund, exceptions, responses }) => {
     const request = exceptions.find(isRequest) ?? null
     const { customer, ...shown } = statusView(debit, { refund: shownRefund(refund), request })
     const { accountNumber, provider } = stateAt(debit)
-    return { ...shown, provider, customer: { ...customer, account_number: accountNumber } }
+    return {
+      ...shown,
+      provider,
+      customer: { ...customer, account_number: accountNumber },
+      responses: responses.map(({ at, responseBody }) => ({ at, response_body: responseBody })),
+    }
   }),
   exceptions: debits.flatMap(({ exceptions }) => exceptions.map(exceptionView)),
   recipients: recipientsOf(debits.map(({ debit }) => debit)),
