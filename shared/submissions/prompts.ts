@@ -20,7 +20,7 @@ const idsOf = ({ facts: { reference, provider, bank } }: Debit) => ({
 export const mayPrompt = async (
   debit: Debit,
   { openPromptsMax = environment.defaultPromptsMax }: Bank,
-  runtime: Pick<Runtime, 'pause'>,
+  runtime: Pick<Runtime, 'pause' | 'now'>,
 ): Promise<boolean> => {
   if (openPromptsMax === undefined) return true
   try {

@@ -162,6 +162,21 @@ test('a prompt counts for ten minutes, also after its debit ends, and a refused 
   expect(await statusAt(await stored(a, 602), 602)).toBe('processing')
 })
 
+test('a debit that waited counts for ten minutes from its submission, not from its charge', async () => {
+  const waited: Debit[] = []
+  for (let n = 0; n < 3; n += 1) waited.push(await stored(a, n))
+  for (const debit of waited) expect(await statusAt(debit, 400)).toBe('processing')
+  expect(await statusAt(await stored(a, 610), 610)).toBe('failed')
+  expect(await statusAt(await stored(a, 999), 999)).toBe('failed')
+  expect(await statusAt(await stored(a, 1_001), 1_001)).toBe('processing')
+})
+
+test('a debit that was never submitted counts for ten minutes from its charge', async () => {
+  for (let n = 0; n < 3; n += 1) await stored(a, n)
+  expect(await statusAt(await stored(a, 599), 599)).toBe('failed')
+  expect(await statusAt(await stored(a, 603), 603)).toBe('processing')
+})
+
 test('the prompts of other phones do not count, and a debit that waited for its bank is counted', async () => {
   for (let n = 0; n < 3; n += 1) await submitAt(await stored(a, n), n)
   expect(await statusAt(await stored(a, 4, '+233241234567'), 5)).toBe('processing')

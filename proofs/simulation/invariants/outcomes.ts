@@ -153,12 +153,19 @@ const LATEST_MS: Partial<Record<Observations['strikes'][number]['name'], number>
 const indexDelay = ({ observations: { strikes } }: ObservationIndex): number =>
   strikes.reduce((longest, { name }) => Math.max(longest, LATEST_MS[name] ?? 0), 0)
 
-/** Returns the other debits, of those of a customer, in the ten minutes up to one of them. */
-const othersUpTo = (debit: DebitHistory, debits: readonly DebitHistory[]): DebitHistory[] =>
-  debits.filter((other) => {
-    const age = debit.createdAt - other.createdAt
-    return other !== debit && age >= 0 && age <= PROMPT_MS
-  })
+/** Returns the earlier debits of a customer that were charged or submitted between two times. */
+const othersUpTo = (
+  debit: DebitHistory,
+  debits: readonly DebitHistory[],
+  { from, until }: { from: number; until: number },
+): DebitHistory[] =>
+  debits
+    .filter(({ createdAt, entries }) => {
+      const submission = entries.find(({ type }) => type === 'processing' || type === 'completed')
+      const { at = createdAt } = submission ?? {}
+      return createdAt >= from || (at >= from && at < until)
+    })
+    .filter((other) => other !== debit && other.createdAt <= debit.createdAt)
 
 const customersIn = ({ debits }: ObservationIndex) =>
   Map.groupBy(debits.values(), ({ item }) => `${item.bank.identifier} ${item.phone}`).values()
@@ -176,7 +183,7 @@ const isFull = (prompts: readonly DebitHistory[], { item }: DebitHistory, cap: n
 
 /** A debit that a bank received had room, among those that the index had to show. */
 const promptsAreCapped: Check = (index, report) => {
-  const { openPromptsMax: cap, endpoints, isRestored } = index.setup
+  const { openPromptsMax: cap, endpoints, isRestored, skew } = index.setup
   if (cap === undefined || isRestored) return
   const delay = indexDelay(index)
   const unchecked = new Set(
@@ -189,7 +196,9 @@ const promptsAreCapped: Check = (index, report) => {
     for (const debit of sent) {
       const { by, since = 0 } = index.bankPostsOf.get(debit.uuid)?.[0] ?? {}
       if (!endpoints.includes(debit.item.bank.identifier) || unchecked.has(by)) continue
-      const shown = othersUpTo(debit, sent).filter(
+      // A fast clock counts a shorter time, and an outcome of the last minute may follow the count.
+      const span = { from: since - PROMPT_MS + skew, until: since - MINUTE_MS }
+      const shown = othersUpTo(debit, sent, span).filter(
         ({ changes: [created] }) => (created?.at ?? Infinity) < since - delay,
       )
       if (isFull(shown, debit, cap)) report(debit.item.reference, 'is a prompt above the cap')
@@ -208,7 +217,8 @@ const refusalsAreAboveCap: Check = (index, report) => {
       const { reference } = debit.item
       const refusal = debit.changes.find(({ after }) => after?.status === 'failed')
       const refusedAt = refusal?.at ?? 0
-      const counted = othersUpTo(debit, debits).filter((other) => {
+      const from = refusedAt - PROMPT_MS - 2 * skew - MINUTE_MS
+      const counted = othersUpTo(debit, debits, { from, until: Infinity }).filter((other) => {
         const failedAt = refusalIn(other)?.writtenAt ?? Infinity
         return failedAt >= refusedAt - delay - 2 * skew - MINUTE_MS
       })

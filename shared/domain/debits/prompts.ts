@@ -29,6 +29,16 @@ export const isPromptRefused = (
   return total >= promptsMax || counts.some(({ isOwn, count }) => isOwn && count === share)
 }
 
+/**
+ * Reports whether a debit of before a time had its prompt later. One that the bank never accepted, or
+ * that waits longer than that, has none.
+ */
+export const isPromptedSince = (debit: Debit, since: Date): boolean => {
+  const { processedAt, completedAt } = stateAt(debit)
+  const at = processedAt ?? completedAt
+  return at !== null && at >= since
+}
+
 const REFUSED_MESSAGE = 'Too many approval requests for this customer'
 const REFUSED_BY = 'job:submit-to-bank'
 

@@ -1,6 +1,12 @@
 import { type Debit, stateAt, wholeFacts } from '../../domain/debits/debit.ts'
 import { isUnsubmitted } from '../../domain/debits/lifecycle.ts'
-import { isPromptRefused, isUnprompted, PROMPT_SECONDS } from '../../domain/debits/prompts.ts'
+import {
+  isPromptedSince,
+  isPromptRefused,
+  isUnprompted,
+  PROMPT_SECONDS,
+} from '../../domain/debits/prompts.ts'
+import { clocks } from '../../domain/debits/timeouts.ts'
 import type { Reference } from '../../domain/ids.ts'
 import type { ProviderId } from '../../domain/providers/provider.ts'
 import { secondsAfter } from '../../domain/time.ts'
@@ -22,44 +28,53 @@ const PAUSES_MAX = 10
 const PAUSE_MS = 100
 
 /**
- * Reports whether the customer has had too many approval prompts, by the other debits in the index.
- * The oldest decide first. Usually one query of half a read unit.
+ * Reports whether the customer has had too many approval prompts, by the other debits in the index: those
+ * charged within ten minutes, and older ones that were submitted within them. The oldest decide first.
+ * Usually one query of half a read unit.
  * @throws Error if the index is unreadable or too many debits are undecided
  */
 export const hasTooManyPrompts = async (
   debit: Debit,
   promptsMax: number,
-  runtime: Pick<Runtime, 'pause'>,
+  runtime: Pick<Runtime, 'pause' | 'now'>,
 ): Promise<boolean> => {
   const { bank, phone, provider, reference } = wholeFacts(debit)
   const { createdAt } = stateAt(debit, 0)
   const own = keys.byTime(createdAt, reference)
+  const since = secondsAfter(runtime.now(), -PROMPT_SECONDS)
   const query = queryOf({
     index: 'by-customer',
     key: keys.byCustomer(bank.identifier, phone),
-    from: secondsAfter(createdAt, -PROMPT_SECONDS).toISOString(),
+    // A debit is submitted before its timeout.
+    from: secondsAfter(since, -clocks(1).processingSeconds).toISOString(),
     until: `${createdAt.toISOString()}#~`,
   })
   const earlier: ProviderId[] = []
+  const older: Reference[] = []
   const later: Reference[] = []
+  const isRefused = (others: readonly Debit[] = []): boolean =>
+    isPromptRefused(
+      [...earlier, ...others.map(({ facts }) => facts.provider)],
+      provider,
+      promptsMax,
+    )
   let examined = 0
   for await (const { items } of examine({ ...query, ScanIndexForward: true, Limit: PAGE })) {
-    for (const { byTime, byStatus } of items) {
-      if (String(byTime) < own) earlier.push(String(byStatus).split('#')[0] as ProviderId)
-      else if (byTime !== own) later.push(referenceAt(String(byTime)))
+    for (const item of items) {
+      const byTime = String(item.byTime)
+      if (byTime < since.toISOString()) older.push(referenceAt(byTime))
+      else if (byTime < own) earlier.push(String(item.byStatus).split('#')[0] as ProviderId)
+      else if (byTime !== own) later.push(referenceAt(byTime))
     }
-    if (isPromptRefused(earlier, provider, promptsMax)) return true
+    if (isRefused()) return true
     examined += items.length
     if (examined >= EXAMINED_MAX)
       throw new Error(`${examined} debits of one customer are undecided`)
   }
-  const isFull = (debits: readonly Debit[]): boolean =>
-    isPromptRefused(
-      [...earlier, ...debits.map(({ facts }) => facts.provider)],
-      provider,
-      promptsMax,
-    )
-  return later.length > 0 && areTaken(later, isFull, runtime)
+  const found = await mapConcurrent(older, READS_AT_ONCE, findDebit)
+  const prompted = found.flatMap((one) => (one && isPromptedSince(one, since) ? [one] : []))
+  earlier.push(...prompted.map(({ facts }) => facts.provider))
+  return isRefused() || (later.length > 0 && areTaken(later, isRefused, runtime))
 }
 
 /**
