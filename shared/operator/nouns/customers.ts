@@ -77,7 +77,7 @@ export const customer = {
     export: {
       effect: 'reads',
       shows: 'customers',
-      summary: 'prints everything about a customer as one document',
+      summary: 'prints accounts, debits, exceptions and recipients of a customer as one document',
       options: o.options({ phone: o.phone }),
     },
     accesses: {
