@@ -20,7 +20,7 @@ export const pingWebhook = async (provider: ProviderId, runtime: Runtime) => {
   const at = runtime.now()
   const sentAt = runtime.wallTime()
   const attempt = { id: `dlv_${id}_1`, eventId: `evt_${id}`, at, sentAt }
-  const { outcome, address } = await ping(webhook, attempt)
+  const { outcome, address } = await ping(provider, webhook, attempt)
   const milliseconds = runtime.wallTime().getTime() - sentAt.getTime()
   const timing = { id: attempt.id, at, milliseconds, address, sentAs: PING }
   if (succeeded(outcome)) {

@@ -1,3 +1,4 @@
+import type { ProviderId } from '../domain/providers/provider.ts'
 import { PING, type ProviderEvent } from '../domain/webhooks/event.ts'
 import type { Webhook } from '../domain/webhooks/webhook.ts'
 import { pingBody } from '../views/webhook-payload.ts'
@@ -5,9 +6,15 @@ import { network } from './http/network.ts'
 import { post, type SendResult } from './http/sender.ts'
 import { type Signed, signatureHeaders } from './http/signature.ts'
 
-const sendSigned = (webhook: Webhook, signed: Signed, signal?: AbortSignal): Promise<SendResult> =>
+const sendSigned = (
+  provider: ProviderId,
+  webhook: Webhook,
+  signed: Signed,
+  signal?: AbortSignal,
+): Promise<SendResult> =>
   post(
     {
+      provider,
       url: webhook.url,
       body: signed.body,
       headers: signatureHeaders(webhook, signed),
@@ -39,7 +46,7 @@ export const send = ({ event, id, webhook, at, sentAt, signal }: SendRequest) =>
     at: sentAt,
     now: at,
   }
-  return sendSigned(webhook, signed, signal)
+  return sendSigned(event.provider, webhook, signed, signal)
 }
 
 // The caller of a ping waits for its result, and API Gateway times out after 30 seconds.
@@ -48,6 +55,7 @@ const PING_CONNECTION_SECONDS = 10
 
 /** Signs and posts a ping, with shorter timeouts. */
 export const ping = (
+  provider: ProviderId,
   webhook: Webhook,
   { id, eventId, at, sentAt }: { id: string; eventId: string; at: Date; sentAt: Date },
 ) => {
@@ -57,5 +65,6 @@ export const ping = (
     connectionTimeoutSeconds: Math.min(webhook.connectionTimeoutSeconds, PING_CONNECTION_SECONDS),
   }
   const body = pingBody({ eventId, at })
-  return sendSigned(capped, { body, event: PING, eventId, attemptId: id, at: sentAt, now: at })
+  const signed = { body, event: PING, eventId, attemptId: id, at: sentAt, now: at }
+  return sendSigned(provider, capped, signed)
 }

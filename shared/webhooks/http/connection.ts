@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { isIP, type LookupFunction, connect as plainConnect, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
 import { Client } from 'undici'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import type { FailureCause } from '../../domain/webhooks/attempt.ts'
 import type { Target } from './target.ts'
 
@@ -11,7 +12,13 @@ const IDLE_MAX = 64
 /** The connection timeout of one of several addresses. */
 const ADDRESS_TIMEOUT_MS = 1_000
 
-export type Connection = { origin: string; address: string; socket: Socket; client: Client }
+export type Connection = {
+  provider: ProviderId
+  origin: string
+  address: string
+  socket: Socket
+  client: Client
+}
 
 /** A failed connection. `address` is set if TLS failed after the TCP connection. */
 type ConnectionFailure = {
@@ -22,18 +29,20 @@ type ConnectionFailure = {
 // Oldest first.
 const idle: Connection[] = []
 
-/** @param signal aborts connecting, never an open connection */
-export const connectionTo = async (
-  target: Target,
-  signal: AbortSignal,
-): Promise<Connection | ConnectionFailure> => {
-  const index = idle.findLastIndex((connection) => isConnectedTo(target, connection))
-  const [connection] = index < 0 ? [] : idle.splice(index, 1)
-  return connection ?? (await open(target, signal))
+/** Returns a connection of the same provider only: a receiver can send bytes that answer the next request. */
+export const takeIdle = (
+  provider: ProviderId,
+  { url, addresses }: Target,
+): Connection | undefined => {
+  const index = idle.findLastIndex(
+    (one) =>
+      one.provider === provider &&
+      one.origin === url.origin &&
+      addresses.includes(one.address) &&
+      !one.socket.destroyed,
+  )
+  return index < 0 ? undefined : idle.splice(index, 1)[0]
 }
-
-const isConnectedTo = ({ url, addresses }: Target, { origin, address, socket }: Connection) =>
-  origin === url.origin && addresses.includes(address) && !socket.destroyed
 
 /** Keeps a connection whose last response was read completely. */
 export const keep = async (connection: Connection): Promise<void> => {
@@ -46,7 +55,9 @@ export const closeConnections = async (): Promise<void> => {
   await Promise.all(idle.splice(0).map(({ client }) => client.destroy()))
 }
 
-const open = async (
+/** @param signal aborts connecting, never an open connection */
+export const openConnection = async (
+  provider: ProviderId,
   target: Target,
   signal: AbortSignal,
 ): Promise<Connection | ConnectionFailure> => {
@@ -68,7 +79,7 @@ const open = async (
     const cause = signal.aborted ? 'connect_timeout' : address ? 'tls' : causeOf(error)
     return { cause, address: address ?? null }
   }
-  return { origin: url.origin, address, socket, client: clientOn(socket, url.origin) }
+  return { provider, origin: url.origin, address, socket, client: clientOn(socket, url.origin) }
 }
 
 const socketTo = ({ url, addresses }: Target): Socket => {

@@ -1,8 +1,9 @@
 import type { Client, Dispatcher } from 'undici'
+import type { ProviderId } from '../../domain/providers/provider.ts'
 import { DAY_SECONDS } from '../../domain/time.ts'
 import type { FailureCause, Outcome } from '../../domain/webhooks/attempt.ts'
 import { type PhaseTimer, phaseTimer } from '../../runtime.ts'
-import { connectionTo, keep } from './connection.ts'
+import { keep, openConnection, takeIdle } from './connection.ts'
 import type { Network } from './network.ts'
 import { type Rules, strict, targetOf } from './target.ts'
 
@@ -16,6 +17,8 @@ const INTERIM_RESPONSES_MAX = 16
 const RETRY_AFTER_MAX_SECONDS = DAY_SECONDS
 
 export type PostRequest = {
+  /** Whose connections are used. */
+  provider: ProviderId
   url: string
   headers: Record<string, string>
   body: string
@@ -47,7 +50,9 @@ export const sender =
       timer.startPhase(connectionTimeoutSeconds * 1000)
       const target = await targetOf(url, { network, rules, signal: connecting.signal })
       if ('cause' in target) return unreached(target.cause, null)
-      const connection = await connectionTo(target, connecting.signal)
+      const connection =
+        takeIdle(request.provider, target) ??
+        (await openConnection(request.provider, target, connecting.signal))
       if ('cause' in connection) return unreached(connection.cause, connection.address)
       const { outcome, isComplete } = await exchange(connection.client, {
         request: requestTo(target.url, request),

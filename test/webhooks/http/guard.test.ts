@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { type Network, network, resolveHost } from '../../../shared/webhooks/http/network.ts'
 import { type PostRequest, post, sender } from '../../../shared/webhooks/http/sender.ts'
 import { newWebhookUrl, strict, targetOf } from '../../../shared/webhooks/http/target.ts'
+import { providerId } from '../../support/examples.ts'
 import { refused } from '../../support/refused.ts'
 import { connectionsTo, ended, fakeResolver, networkOf, receiver, requestTo } from './servers.ts'
 
@@ -81,15 +82,18 @@ test('an attempt sends no bytes to a peer with an unchecked address: 0.0.0.0 is 
   expect(connection?.bytesRead).toBe(0)
 })
 
-test('all sequential attempts share a connection; concurrent ones and other names do not', async () => {
+test('all sequential attempts of a provider share a connection; concurrent ones, other names and other providers do not', async () => {
   const url = await listener()
-  const attempt = (host?: string) => sendHere(requestTo(named(url, host)), nearby)
+  const attempt = (host?: string, request: Partial<PostRequest> = {}) =>
+    sendHere(requestTo(named(url, host), request), nearby)
   for (let n = 0; n < 3; n += 1) await attempt()
   expect(connectionsTo(url)).toHaveLength(1)
   await attempt('other.example')
   expect(connectionsTo(url)).toHaveLength(2)
   await Promise.all([attempt(), attempt(), attempt()])
   expect(connectionsTo(url)).toHaveLength(4)
+  await attempt(undefined, { provider: providerId('other') })
+  expect(connectionsTo(url)).toHaveLength(5)
 })
 
 const never = () => Promise.withResolvers<string[]>().promise

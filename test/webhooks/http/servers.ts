@@ -8,6 +8,7 @@ import { listen } from '../../../sandbox/local-server.ts'
 import { closeConnections } from '../../../shared/webhooks/http/connection.ts'
 import type { Network } from '../../../shared/webhooks/http/network.ts'
 import type { PostRequest } from '../../../shared/webhooks/http/sender.ts'
+import { providerId } from '../../support/examples.ts'
 
 const opened: { server: Server; port: number; sockets: Set<Socket> }[] = []
 
@@ -74,6 +75,7 @@ afterEach(async () => {
 })
 
 export const requestTo = (url: string, changes: Partial<PostRequest> = {}): PostRequest => ({
+  provider: providerId('demo'),
   url,
   headers: {},
   body: '{}',
