@@ -55,8 +55,6 @@ export type EndedAttempt = {
   random: number
   /** An aborted attempt is retried by the sidelined queue, and does not count against the maximum. */
   isAborted: boolean
-  /** Whether the response took two seconds or more. */
-  isSlow: boolean
   observed: OutcomeObservation
 }
 
@@ -89,14 +87,17 @@ export const attemptDelivery = async (
   const at = runtime.now()
   const sentAt = runtime.wallTime()
   const id = attemptId(event, runtime.randomBytes(ATTEMPT_ID_BYTES))
+  const { promise: response, resolve: onResponse } = Promise.withResolvers<void>()
   const abort = new AbortController()
-  const sending = send({ event, id, webhook, at, sentAt, signal: abort.signal })
-  const pace = await markSlow(provider, sending, runtime)
+  const sending = send({ event, id, webhook, at, sentAt, signal: abort.signal, onResponse })
+  const responding = Promise.race([sending, response])
+  const pace = await markSlow(provider, responding, runtime)
   // A burst of events that hang could occupy every worker: only the first attempt keeps waiting.
-  const isAborted =
-    request.skipsSlowReceivers && pace === 'slow' && !(await isPrompt(sending, runtime))
-  if (isAborted) abort.abort()
+  const hangs =
+    request.skipsSlowReceivers && pace === 'slow' && !(await isPrompt(responding, runtime))
+  if (hangs) abort.abort()
   const { outcome: received, address } = await sending
+  const isAborted = hangs && received.kind === 'unreached'
   const outcome = event.isErased ? withoutBody(received) : received
   const milliseconds = runtime.wallTime().getTime() - sentAt.getTime()
   const signedAt = timestampOf(sentAt) !== timestampOf(at) && { sentAt }
@@ -104,18 +105,18 @@ export const attemptDelivery = async (
   const timing = { id, at, ...signedAt, milliseconds, address, sentAs }
   const random = runtime.random()
   const answer = { succeeded: succeeded(outcome), isGone: isGone(outcome) }
-  const observed = { provider, health, milliseconds, ...answer }
+  const observed = { provider, health, isSlow: pace !== 'quick', ...answer }
   const attempt = { previous, record, outcome, timing, random, isAborted, observed }
   if (!isAborted) {
     const abandoned = recordAttempt(record, outcome, timing, random).status === 'abandoned'
     await recordOutcome({ ...observed, abandoned }, runtime)
   }
-  return { ...attempt, isSlow: pace !== 'quick' }
+  return attempt
 }
 
 /** Reports whether the receipt can have an attempt. */
-export const isFirstSuccess = ({ previous, record, outcome, isAborted }: EndedAttempt): boolean =>
-  isChargeEvent(record.n) && !previous && !isAborted && succeeded(outcome)
+export const isFirstSuccess = ({ previous, record, outcome }: EndedAttempt): boolean =>
+  isChargeEvent(record.n) && !previous && succeeded(outcome)
 
 /** Records attempts at events of one debit or batch: first successes of a charge in its receipt. */
 export const saveAttempts = async (

@@ -48,7 +48,7 @@ export const newDeliverer = (
         unsaved.push(attempt)
         const next = events[index + 1]
         const isSidelined =
-          attempt.isAborted || (attempt.isSlow && skipsSlowReceivers && next !== undefined)
+          attempt.isAborted || (attempt.observed.isSlow && skipsSlowReceivers && next !== undefined)
         // The next worker skips recorded attempts.
         if (isSidelined) return { provider }
         // One receipt has both events of a charge.

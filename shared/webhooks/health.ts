@@ -18,15 +18,15 @@ import { logHealthChange } from './telemetry.ts'
 type Pace = 'quick' | 'first-slow' | 'slow'
 
 /**
- * Waits for an attempt until it is slow, then marks its webhook while the attempt continues. Later
+ * Waits for a response until it is slow, then marks its webhook while the attempt continues. Later
  * events then move to the sidelined queue (docs/api.md#slow-receivers).
  */
 export const markSlow = async (
   provider: ProviderId,
-  sending: Promise<unknown>,
+  responding: Promise<unknown>,
   runtime: Pick<Runtime, 'now' | 'pause'>,
 ): Promise<Pace> => {
-  if (!(await takesLonger(sending, SLOW_SECONDS, runtime))) return 'quick'
+  if (!(await takesLonger(responding, SLOW_SECONDS, runtime))) return 'quick'
   const at = runtime.now()
   let isFirst = false
   try {
@@ -45,17 +45,17 @@ export const markSlow = async (
 }
 
 /** Reports whether a slow attempt gets its response within the time that receivers should keep. */
-export const isPrompt = async (sending: Promise<unknown>, runtime: Pick<Runtime, 'pause'>) =>
-  !(await takesLonger(sending, PROMPT_SECONDS - SLOW_SECONDS, runtime))
+export const isPrompt = async (responding: Promise<unknown>, runtime: Pick<Runtime, 'pause'>) =>
+  !(await takesLonger(responding, PROMPT_SECONDS - SLOW_SECONDS, runtime))
 
 const takesLonger = async (
-  sending: Promise<unknown>,
+  responding: Promise<unknown>,
   seconds: number,
   runtime: Pick<Runtime, 'pause'>,
 ): Promise<boolean> => {
   const done = new AbortController()
   return Promise.race([
-    sending.then(() => false),
+    responding.then(() => false),
     runtime.pause(seconds * 1000, done.signal).then(() => true),
   ]).finally(() => done.abort())
 }
@@ -64,7 +64,7 @@ export type OutcomeObservation = {
   provider: ProviderId
   /** The health as read before the attempt. */
   health: WebhookHealth
-  milliseconds: number
+  isSlow: boolean
   succeeded: boolean
   isGone: boolean
 }

@@ -1,6 +1,7 @@
 import type { ProviderId } from '../domain/providers/provider.ts'
 import { pingAttempt, succeeded } from '../domain/webhooks/attempt.ts'
 import { PING } from '../domain/webhooks/event.ts'
+import { SLOW_SECONDS } from '../domain/webhooks/health.ts'
 import { canSign } from '../domain/webhooks/webhook.ts'
 import type { Runtime } from '../runtime.ts'
 import { findHealth } from '../store/webhooks/health.ts'
@@ -24,10 +25,9 @@ export const pingWebhook = async (provider: ProviderId, runtime: Runtime) => {
   const milliseconds = runtime.wallTime().getTime() - sentAt.getTime()
   const timing = { id: attempt.id, at, milliseconds, address, sentAs: PING }
   if (succeeded(outcome)) {
-    await recordOutcome(
-      { provider, health, milliseconds, succeeded: true, abandoned: false, isGone: false },
-      runtime,
-    )
+    const isSlow = milliseconds >= SLOW_SECONDS * 1000
+    const success = { isSlow, succeeded: true, abandoned: false, isGone: false }
+    await recordOutcome({ provider, health, ...success }, runtime)
   }
   return pingView(id, pingAttempt(outcome, timing))
 }

@@ -3,14 +3,17 @@ import { PING, type ProviderEvent } from '../domain/webhooks/event.ts'
 import type { Webhook } from '../domain/webhooks/webhook.ts'
 import { pingBody } from '../views/webhook-payload.ts'
 import { network } from './http/network.ts'
-import { post, type SendResult } from './http/sender.ts'
+import { type PostRequest, post, type SendResult } from './http/sender.ts'
 import { type Signed, signatureHeaders } from './http/signature.ts'
+
+/** How a caller follows and ends an attempt. */
+type SendControl = Pick<PostRequest, 'signal' | 'onResponse'>
 
 const sendSigned = (
   provider: ProviderId,
   webhook: Webhook,
   signed: Signed,
-  signal?: AbortSignal,
+  control: SendControl = {},
 ): Promise<SendResult> =>
   post(
     {
@@ -20,22 +23,21 @@ const sendSigned = (
       headers: signatureHeaders(webhook, signed),
       timeoutSeconds: webhook.timeoutSeconds,
       connectionTimeoutSeconds: webhook.connectionTimeoutSeconds,
-      ...(signal && { signal }),
+      ...control,
     },
     network,
   )
 
-type SendRequest = {
+type SendRequest = SendControl & {
   event: ProviderEvent
   /** X-SVC-Delivery-ID. */
   id: string
   webhook: Webhook
   at: Date
   sentAt: Date
-  signal: AbortSignal
 }
 
-export const send = ({ event, id, webhook, at, sentAt, signal }: SendRequest) => {
+export const send = ({ event, id, webhook, at, sentAt, ...control }: SendRequest) => {
   const payload = event.payload(webhook)
   const body = JSON.stringify(payload)
   const signed = {
@@ -46,7 +48,7 @@ export const send = ({ event, id, webhook, at, sentAt, signal }: SendRequest) =>
     at: sentAt,
     now: at,
   }
-  return sendSigned(event.provider, webhook, signed, signal)
+  return sendSigned(event.provider, webhook, signed, control)
 }
 
 // The caller of a ping waits for its result, and API Gateway times out after 30 seconds.

@@ -12,7 +12,7 @@ import { queueUrlVariable, real } from '../../shared/runtime.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { read } from '../../shared/store/table.ts'
 import { listDeliveries } from '../../shared/store/webhooks/deliveries.ts'
-import { changeHealth } from '../../shared/store/webhooks/health.ts'
+import { changeHealth, findHealth } from '../../shared/store/webhooks/health.ts'
 import { debitEvent } from '../../shared/views/webhook-payload.ts'
 import { closeConnections } from '../../shared/webhooks/http/connection.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
@@ -251,6 +251,18 @@ test('one of ten messages at a receiver that hangs keeps waiting, and nine are a
   const maxima = deliveries.flat().map(({ attemptsMax }) => attemptsMax)
   expect(maxima.sort()).toEqual([3, ...Array.from({ length: 9 }, () => 4)])
   expect(sends.reduce((sum, count) => sum + count, 0)).toBe(10)
+})
+
+test('a receiver that responds at once and sends its body slowly is not slow', async () => {
+  answer = (_, response) => response.writeHead(200).write('thanks')
+  const debits = await atOnce(2, () => storeWithWebhook('drips', [], { timeoutSeconds: 3 }))
+  // Two seconds take 0.5 s.
+  const pause: typeof real.pause = (milliseconds, signal) => real.pause(milliseconds / 4, signal)
+  expect(await invoke(debits.map(charged), deliverWebhook({ ...real, pause }))).toEqual(DONE)
+  const deliveries = await Promise.all(debits.map(({ facts }) => listDeliveries(facts.reference)))
+  const ends = deliveries.flat().map(({ status, attemptsMax }) => `${status} ${attemptsMax}`)
+  expect(ends).toEqual(Array(4).fill('delivered 3'))
+  expect([await findHealth(providerId('drips')), sends]).toEqual([{}, []])
 })
 
 test('the ten messages of a slow receiver move to the sidelined queue in at most two calls', async () => {

@@ -75,10 +75,10 @@ test('an event that is abandoned after its webhook has recovered is noted', asyn
   const record = newDelivery(event, { attemptsMax: 1 })
   const health = { failingSince: inSeconds(-60), exhaustedSince: inSeconds(-60) }
   const attempt = {
-    ...{ previous: undefined, record, random: 0, isAborted: false, isSlow: false },
+    ...{ previous: undefined, record, random: 0, isAborted: false },
     outcome: { kind: 'answered', code: 500, body: '' } as const,
     timing: { id: 'dlv_1', at: NOON, milliseconds: 5, address: '127.0.0.1', sentAs: 'x' },
-    observed: { provider, health, milliseconds: 5, succeeded: false, isGone: false },
+    observed: { provider, health, isSlow: false, succeeded: false, isGone: false },
   }
   expect(await findHealth(provider)).toEqual({})
   await saveAttempts([attempt], still())
@@ -93,7 +93,7 @@ test.each([
   async (_, calls) => {
     const event = debitEvent(pendingDebit({ provider }), 0)
     const health = { exhaustedSince: inSeconds(-60), disabledAt: inSeconds(-60) }
-    const success = { milliseconds: 5, succeeded: true, isGone: false, abandoned: false }
+    const success = { isSlow: false, succeeded: true, isGone: false, abandoned: false }
     const succeed = async () =>
       recordOutcome({ provider, health: await findHealth(provider), ...success }, still())
     await changeHealth(provider, () => health)
@@ -121,7 +121,7 @@ test.each([
 
 test('an abandoned event is noted for the recovery of a webhook that has recovered during its last attempt', async () => {
   const health = { failingSince: inSeconds(-60), exhaustedSince: inSeconds(-60) }
-  const failed = { provider, health, milliseconds: 5, succeeded: false, isGone: false }
+  const failed = { provider, health, isSlow: false, succeeded: false, isGone: false }
   await recordOutcome({ ...failed, abandoned: true }, still())
   expect(await findHealth(provider)).toMatchObject({ exhaustedSince: NOON })
 })

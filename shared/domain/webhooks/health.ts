@@ -24,7 +24,7 @@ const DISABLED_AFTER_DAYS = 5
 /** One debit can be gone for a receiver; all debits of an hour mean that the receiver is. */
 const DISABLED_AFTER_GONE_MS = HOUR_MS
 
-/** An attempt that takes this long is slow (docs/api.md#slow-receivers). */
+/** A response that takes this long is slow (docs/api.md#slow-receivers). */
 export const SLOW_SECONDS = 2
 
 /** Receivers should respond within this time (docs/api.md#retries). */
@@ -42,7 +42,8 @@ export const failingDays = ({ failingSince }: WebhookHealth, at: Date): number =
 
 export type HealthObservation = {
   at: Date
-  milliseconds: number
+  /** Whether the response took two seconds or more. */
+  isSlow: boolean
   succeeded: boolean
   abandoned: boolean
   /** The receiver answered 410. */
@@ -55,8 +56,8 @@ export const noteAttempt = (health: WebhookHealth, attempt: HealthObservation): 
   return attempt.succeeded ? noteSuccess(paced, attempt.at) : noteFailure(paced, attempt)
 }
 
-const notePace = (health: WebhookHealth, { milliseconds }: HealthObservation): WebhookHealth => {
-  if (!health.slowSince || milliseconds >= SLOW_SECONDS * 1000) return health
+const notePace = (health: WebhookHealth, { isSlow }: HealthObservation): WebhookHealth => {
+  if (!health.slowSince || isSlow) return health
   const { slowSince, ...rest } = health
   return rest
 }

@@ -25,6 +25,8 @@ export type PostRequest = {
   timeoutSeconds: number
   connectionTimeoutSeconds: number
   signal?: AbortSignal
+  /** Called when the status has arrived; the body can follow slowly. */
+  onResponse?: () => void
 }
 
 /** `address`: the connected IP address. */
@@ -38,7 +40,7 @@ export type SendResult = { outcome: Outcome; address: string | null }
 export const sender =
   (rules: Rules, { bodySeconds }: { bodySeconds: number }) =>
   async (request: PostRequest, network: Network): Promise<SendResult> => {
-    const { url, timeoutSeconds, connectionTimeoutSeconds, signal } = request
+    const { provider, url, timeoutSeconds, connectionTimeoutSeconds, signal, onResponse } = request
     const connecting = new AbortController()
     const limit: Limit = { end: () => connecting.abort() }
     const end = () => limit.end()
@@ -51,8 +53,7 @@ export const sender =
       const target = await targetOf(url, { network, rules, signal: connecting.signal })
       if ('cause' in target) return unreached(target.cause, null)
       const connection =
-        takeIdle(request.provider, target) ??
-        (await openConnection(request.provider, target, connecting.signal))
+        takeIdle(provider, target) ?? (await openConnection(provider, target, connecting.signal))
       if ('cause' in connection) return unreached(connection.cause, connection.address)
       const { outcome, isComplete } = await exchange(connection.client, {
         request: requestTo(target.url, request),
@@ -60,6 +61,7 @@ export const sender =
         timer,
         limit,
         signal,
+        onResponse,
       })
       await (isComplete ? keep(connection) : connection.client.destroy())
       return { outcome, address: connection.address }
@@ -69,7 +71,7 @@ export const sender =
     }
   }
 
-export const post = sender(strict, { bodySeconds: 5 })
+export const post = sender(strict, { bodySeconds: 1 })
 
 /** `end` is called at a limit of time, or when the caller aborts. */
 type Limit = { end: () => void }
@@ -100,6 +102,7 @@ type Exchange = {
   timer: PhaseTimer
   limit: Limit
   signal: AbortSignal | undefined
+  onResponse: (() => void) | undefined
 }
 
 /**
@@ -108,7 +111,7 @@ type Exchange = {
  */
 const exchange = (
   client: Client,
-  { request, bodyMilliseconds, timer, limit, signal }: Exchange,
+  { request, bodyMilliseconds, timer, limit, signal, onResponse }: Exchange,
 ): Promise<{ outcome: Outcome; isComplete: boolean }> => {
   const { promise, resolve } = Promise.withResolvers<{ outcome: Outcome; isComplete: boolean }>()
   const parts: Buffer[] = []
@@ -139,6 +142,7 @@ const exchange = (
       const retryAfterSeconds = retryAfter(headers['retry-after'])
       head = { code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
       timer.startPhase(bodyMilliseconds)
+      onResponse?.()
     },
     onResponseData: (_, part) => {
       if (length >= BODY_MAX_BYTES) return

@@ -13,14 +13,14 @@ const SECOND = new Date('2025-01-03T12:00:00.000Z')
 const ALMOST = new Date('2025-01-07T11:59:59.999Z')
 const FIVE_DAYS = new Date('2025-01-07T12:00:00.000Z')
 
-const succeeds = (at: Date, milliseconds = 20): HealthObservation => ({
+const succeeds = (at: Date, isSlow = false): HealthObservation => ({
   at,
-  milliseconds,
+  isSlow,
   succeeded: true,
   abandoned: false,
   isGone: false,
 })
-const fails = (at: Date, milliseconds = 20) => ({ ...succeeds(at, milliseconds), succeeded: false })
+const fails = (at: Date, isSlow = false) => ({ ...succeeds(at, isSlow), succeeded: false })
 const abandons = (at: Date): HealthObservation => ({ ...fails(at), abandoned: true })
 
 /** Answers 410. */
@@ -72,9 +72,9 @@ const changes: Change[] = [
   ['failing to recovered', failing, succeeds(SECOND), { recoveredAt: SECOND }],
   ['changed to recovered', changed, succeeds(FIVE_DAYS), { recoveredAt: FIVE_DAYS }],
   ['disabled to recovered', disabled, succeeds(FIVE_DAYS), { recoveredAt: FIVE_DAYS }],
-  ['slow to fast', slow, succeeds(SECOND, 1_999), {}],
-  ['slow to failing fast', slow, fails(SECOND, 1_999), { failingSince: SECOND }],
-  ['slow to failing slow', slow, fails(SECOND, 2_000), { ...slow, failingSince: SECOND }],
+  ['slow to fast', slow, succeeds(SECOND), {}],
+  ['slow to failing fast', slow, fails(SECOND), { failingSince: SECOND }],
+  ['slow to failing slow', slow, fails(SECOND, true), { ...slow, failingSince: SECOND }],
   ['healthy to gone', healthy, refuses(FIRST), gone],
   ['gone to disabled', gone, refuses(after(FIRST, 60)), { ...gone, disabledAt: after(FIRST, 60) }],
   ['gone to exhausted', gone, abandons(SECOND), { failingSince: FIRST, exhaustedSince: FIRST }],
@@ -91,8 +91,8 @@ const changes: Change[] = [
     abandons(new Date('2025-01-20T12:00:00Z')),
     disabled,
   ],
-  ['a slow success of the slow', slow, succeeds(SECOND, 2_000), slow],
-  ['a slow success of the healthy', healthy, succeeds(SECOND, 60_000), healthy],
+  ['a slow success of the slow', slow, succeeds(SECOND, true), slow],
+  ['a slow success of the healthy', healthy, succeeds(SECOND, true), healthy],
 ]
 
 test.each(changes)('an attempt is noted in a webhook: %s', (_, before, attempt, after) => {

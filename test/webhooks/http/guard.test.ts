@@ -124,7 +124,7 @@ test('the only sender of a deployment is strict', () => {
   const senders = globSync('{functions,shared}/**/*.ts').flatMap(
     (file) => readFileSync(file, 'utf8').match(/\bsender\(.*/g) ?? [],
   )
-  expect(senders).toEqual(['sender(strict, { bodySeconds: 5 })'])
+  expect(senders).toEqual(['sender(strict, { bodySeconds: 1 })'])
 })
 
 const NAMED = 'https://provider.example/hooks'
