@@ -45,6 +45,9 @@ type AttemptRequest = {
   skipsSlowReceivers: boolean
 }
 
+/** Later attempts at an event count also if aborted: it ends, though its receiver hangs at this event only. */
+const UNCOUNTED_MAX = 3
+
 /** An attempt that has ended and is not recorded yet. */
 export type EndedAttempt = {
   previous: Delivery | undefined
@@ -53,8 +56,8 @@ export type EndedAttempt = {
   outcome: Outcome
   timing: AttemptTiming
   random: number
-  /** An aborted attempt is retried by the sidelined queue, and does not count against the maximum. */
-  isAborted: boolean
+  /** An aborted attempt, which does not count against the maximum. */
+  isUncounted: boolean
   observed: OutcomeObservation
 }
 
@@ -98,6 +101,7 @@ export const attemptDelivery = async (
   if (hangs) abort.abort()
   const { outcome: received, address } = await sending
   const isAborted = hangs && received.kind === 'unreached'
+  const isUncounted = isAborted && record.attemptCount < UNCOUNTED_MAX
   const outcome = event.isErased ? withoutBody(received) : received
   const milliseconds = runtime.wallTime().getTime() - sentAt.getTime()
   const signedAt = timestampOf(sentAt) !== timestampOf(at) && { sentAt }
@@ -106,8 +110,8 @@ export const attemptDelivery = async (
   const random = runtime.random()
   const answer = { succeeded: succeeded(outcome), isGone: isGone(outcome) }
   const observed = { provider, health, isSlow: pace !== 'quick', ...answer }
-  const attempt = { previous, record, outcome, timing, random, isAborted, observed }
-  if (!isAborted) {
+  const attempt = { previous, record, outcome, timing, random, isUncounted, observed }
+  if (!isUncounted) {
     const abandoned = recordAttempt(record, outcome, timing, random).status === 'abandoned'
     await recordOutcome({ ...observed, abandoned }, runtime)
   }
@@ -170,15 +174,15 @@ const saveReceipt = async (deliveries: readonly Delivery[]): Promise<boolean> =>
   return first !== undefined && putReceipt(first, events)
 }
 
-const recordOf = ({ record, outcome, timing, random, isAborted }: EndedAttempt): Delivery =>
-  recordAttempt(raiseMax(record, isAborted), outcome, timing, random)
+const recordOf = ({ record, outcome, timing, random, isUncounted }: EndedAttempt): Delivery =>
+  recordAttempt(raiseMax(record, isUncounted), outcome, timing, random)
 
-const raiseMax = (delivery: Delivery, isAborted: boolean): Delivery =>
-  isAborted ? { ...delivery, attemptsMax: delivery.attemptsMax + 1 } : delivery
+const raiseMax = (delivery: Delivery, isUncounted: boolean): Delivery =>
+  isUncounted ? { ...delivery, attemptsMax: delivery.attemptsMax + 1 } : delivery
 
 /** Records an attempt and returns the record. After a lost race the attempt gets the next number. */
 const writeOutcome = async (attempt: EndedAttempt) => {
-  const { previous, record, isAborted, outcome, timing, random } = attempt
+  const { previous, record, isUncounted, outcome, timing, random } = attempt
   let current = previous
   let next = recordOf(attempt)
   return optimistically(`The delivery of event ${record.n} of ${record.reference}`, async () => {
@@ -190,7 +194,7 @@ const writeOutcome = async (attempt: EndedAttempt) => {
       current.status === 'pending' &&
       current.nextAttemptAt?.getTime() !== previous?.nextAttemptAt?.getTime()
     const late = { outcome, timing, random, isRequested }
-    next = appendAttempt(raiseMax(current, isAborted), late)
+    next = appendAttempt(raiseMax(current, isUncounted), late)
     return undefined
   })
 }

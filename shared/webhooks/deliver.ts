@@ -47,8 +47,7 @@ export const newDeliverer = (
         if (!attempt) continue
         unsaved.push(attempt)
         const next = events[index + 1]
-        const isSidelined =
-          attempt.isAborted || (attempt.observed.isSlow && skipsSlowReceivers && next !== undefined)
+        const isSidelined = attempt.observed.isSlow && skipsSlowReceivers && next !== undefined
         // The next worker skips recorded attempts.
         if (isSidelined) return { provider }
         // One receipt has both events of a charge.

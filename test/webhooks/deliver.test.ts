@@ -7,13 +7,15 @@ import { deliverSidelinedWebhook } from '../../functions/jobs/deliver-sidelined-
 import { deliverWebhook } from '../../functions/jobs/deliver-webhook.ts'
 import { bytesOf } from '../../sandbox/aws/table/units.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
+import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import { queueUrlVariable, real } from '../../shared/runtime.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { read } from '../../shared/store/table.ts'
-import { listDeliveries } from '../../shared/store/webhooks/deliveries.ts'
+import { listDeliveries, replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { changeHealth, findHealth } from '../../shared/store/webhooks/health.ts'
 import { debitEvent } from '../../shared/views/webhook-payload.ts'
+import { attemptDelivery, saveAttempts } from '../../shared/webhooks/attempt.ts'
 import { closeConnections } from '../../shared/webhooks/http/connection.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 import { eventually } from '../support/eventually.ts'
@@ -251,6 +253,28 @@ test('one of ten messages at a receiver that hangs keeps waiting, and nine are a
   const maxima = deliveries.flat().map(({ attemptsMax }) => attemptsMax)
   expect(maxima.sort()).toEqual([3, ...Array.from({ length: 9 }, () => 4)])
   expect(sends.reduce((sum, count) => sum + count, 0)).toBe(10)
+})
+
+test.each([
+  [2, 7],
+  [3, 6],
+])('an aborted attempt after %i others leaves %i as the maximum', async (attemptCount, most) => {
+  answer = (_, response) => held.push(response)
+  const provider = providerId(`hangs-again-${attemptCount}`)
+  const event = debitEvent(await storeWithWebhook(provider), 0)
+  await changeHealth(provider, () => ({ slowSince: NOON }))
+  const settings = { ...webhook, url: receiverUrl(), timeoutSeconds: 3 }
+  const previous = { ...newDelivery(event, settings), attemptCount, attemptsMax: 6 }
+  await replaceDelivery(undefined, previous)
+  const request = { previous, number: attemptCount + 1, webhook: settings, health: {} }
+  const pause: typeof real.pause = (milliseconds, signal) => real.pause(milliseconds / 20, signal)
+  const attempt = await attemptDelivery(
+    { ...request, event, skipsSlowReceivers: true },
+    { ...real, pause },
+  )
+  await saveAttempts(attempt ? [attempt] : [], real)
+  const [delivery] = await listDeliveries(event.reference)
+  expect(delivery).toMatchObject({ attemptCount: attemptCount + 1, attemptsMax: most })
 })
 
 test('a receiver that responds at once and sends its body slowly is not slow', async () => {

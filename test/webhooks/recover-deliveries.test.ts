@@ -75,7 +75,7 @@ test('an event that is abandoned after its webhook has recovered is noted', asyn
   const record = newDelivery(event, { attemptsMax: 1 })
   const health = { failingSince: inSeconds(-60), exhaustedSince: inSeconds(-60) }
   const attempt = {
-    ...{ previous: undefined, record, random: 0, isAborted: false },
+    ...{ previous: undefined, record, random: 0, isUncounted: false },
     outcome: { kind: 'answered', code: 500, body: '' } as const,
     timing: { id: 'dlv_1', at: NOON, milliseconds: 5, address: '127.0.0.1', sentAs: 'x' },
     observed: { provider, health, isSlow: false, succeeded: false, isGone: false },

@@ -109,12 +109,12 @@ concurrent-failure-ends-a-delivery shared/domain/webhooks/delivery.ts
 -if (isSettled(delivery) || isRequested) return
 +if (isRequested) return
 concurrent-attempt-not-recorded shared/webhooks/attempt.ts
--    next = appendAttempt(raiseMax(current, isAborted), late)
+-    next = appendAttempt(raiseMax(current, isUncounted), late)
 +    if (current.attemptCount >= next.attemptCount) return current
-+    next = appendAttempt(raiseMax(current, isAborted), late)
++    next = appendAttempt(raiseMax(current, isUncounted), late)
 aborted-attempt-not-recorded shared/webhooks/deliver.ts
 -        unsaved.push(attempt)
-+        if (!attempt.isAborted) unsaved.push(attempt)
++        if (!attempt.isUncounted) unsaved.push(attempt)
 duplicate-message-starts-an-attempt shared/webhooks/attempt.ts
 -isSettled(record) || number !== record.attemptCount + 1
 +isSettled(record)
