@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { listenAt, readBody } from '../sandbox/local-server.ts'
 import { parseJson } from '../shared/domain/json.ts'
@@ -99,7 +99,7 @@ const statusOf = (problem: string | undefined, forwarded: Forwarded | undefined)
   return problem ? 401 : (forwarded?.status ?? 204)
 }
 
-const receive = async (request: IncomingMessage): Promise<number> => {
+const receive = async (request: IncomingMessage, response: ServerResponse): Promise<number> => {
   const body = await readBody(request, BODY_MAX_BYTES)
   if (request.method !== 'POST') return 405
   if (!body) return 413
@@ -114,6 +114,7 @@ const receive = async (request: IncomingMessage): Promise<number> => {
   if (slowSeconds > 0) await pause(slowSeconds * 1_000)
   const isForwarded = target !== undefined && !problem && remainingFailures === 0
   const forwarded = isForwarded ? await forward(target, headers, body) : undefined
+  if (forwarded?.retryAfter) response.setHeader('retry-after', forwarded.retryAfter)
   const status = statusOf(problem, forwarded)
   const isVerified = secret !== undefined
   if (values.json) {
@@ -131,7 +132,7 @@ const receive = async (request: IncomingMessage): Promise<number> => {
 }
 
 const server = createServer((request, response) => {
-  receive(request).then(
+  receive(request, response).then(
     (status) => response.writeHead(status).end(),
     // The sender has disconnected.
     () => response.destroy(),

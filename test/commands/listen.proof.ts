@@ -35,9 +35,13 @@ const startListener = async (args: string[] = [], env?: NodeJS.ProcessEnv) => {
     /** Sends a request; returns the status and the printed text. */
     post: async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
       const { length } = listener.printed.out
-      const { status } = await fetch(url, { method: 'POST', body, headers })
+      const { status, headers: answered } = await fetch(url, { method: 'POST', body, headers })
       await eventually(() => expect(listener.printed.out.length).toBeGreaterThan(length))
-      return { status, printed: listener.printed.out.slice(length).trimEnd() }
+      return {
+        status,
+        retryAfter: answered.get('retry-after'),
+        printed: listener.printed.out.slice(length).trimEnd(),
+      }
     },
   }
 }
@@ -241,14 +245,19 @@ test('a listener forwards an event with its headers and bytes, and answers as th
   const receiver = createServer(async (request, response) => {
     const signature = request.headers['x-svc-signature']
     received.push({ body: await text(request), signature })
-    response.writeHead(received.length === 1 ? 503 : 200).end('order-1 is paid')
+    if (received.length === 1) response.writeHead(503, { 'retry-after': '7' }).end()
+    // A body without an end.
+    else response.writeHead(200).write('order-1 is paid')
   })
   await whileListening(receiver, async (port) => {
     const forwardTo = ['--forward-to', `http://127.0.0.1:${port}/events`]
     const { post } = await startListener(['--secret', SECRET, ...forwardTo])
     const [body, headers] = webhook({ n: 3 })
     const first = await post(body, headers)
-    expect([first.status, (await post(body, headers)).status]).toEqual([503, 200])
+    expect(first).toMatchObject({ status: 503, retryAfter: '7' })
+    const second = await post(body, headers)
+    expect(second).toMatchObject({ status: 200, retryAfter: null })
+    expect(second.printed).toContain('order-1 is paid')
     expect(received[0]).toEqual({ body, signature: headers['x-svc-signature'] })
   })
 })
@@ -256,7 +265,7 @@ test('a listener forwards an event with its headers and bytes, and answers as th
 test('a listener forwards no unverified event, and answers 502 for a receiver that is down', async () => {
   const { post } = await startListener(['--secret', SECRET, '--forward-to', 'http://127.0.0.1:1'])
   const forged = await post(webhook({ n: 3 })[0])
-  expect(forged).toEqual({ status: 401, printed: expect.not.stringContaining('->') })
+  expect(forged).toMatchObject({ status: 401, printed: expect.not.stringContaining('->') })
   expect((await post(...webhook({ n: 3 }))).printed).toContain('-> 502')
 })
 
