@@ -245,6 +245,13 @@ test.each(violations)('an attempt is broken if the receiver %s', async (_, respo
   expect(await send(await rawReceiver(respond))).toEqual(unreached('broken'))
 })
 
+test('a kept connection that gets bytes without a request is closed', async () => {
+  const url = await rawReceiver((socket) => socket.write(final))
+  expect(await send(url)).toEqual(answered('thanks'))
+  connectionsTo(url)[0]?.write(final)
+  await ended(connectionsTo(url)[0])
+})
+
 test('the sender keeps at most 64 idle connections', async () => {
   const urls: string[] = []
   for (let n = 0; n < 65; n += 1) {
