@@ -2,7 +2,15 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ApprovalResult } from '../../shared/views/operator/approval.ts'
 import { agesText } from './ages.ts'
-import { LIMIT_MAX, type ListPage, mayUse, readPage, serviceNow, settings } from './client.ts'
+import {
+  LIMIT_MAX,
+  type ListPage,
+  mayUse,
+  operate,
+  readPage,
+  serviceNow,
+  settings,
+} from './client.ts'
 import { isPayable } from './due-batches.ts'
 import { serviceDay } from './parts/field.tsx'
 import { place } from './route.ts'
@@ -89,6 +97,13 @@ const matter = <T>(
   return [{ title, list, count: open.length, mark, since, detail, error, reload }]
 }
 
+/** Reads the providers that a restore holds. */
+const readHeld = async (signal: AbortSignal) => {
+  const { held, begun_at: since } = await operate('restore', 'show', {}, signal)
+  const rows = held.map((detail) => ({ since, detail }))
+  return { rows, isFirst: true, next: undefined }
+}
+
 /**
  * Reads the lists: in a sandbox after each change, of a stage at the screen Now alone, because the service
  * records reads of customers' data.
@@ -105,6 +120,7 @@ const useLists = (requests: Loaded<ListPage<ApprovalResult>>) => {
     webhooks: usePage('webhook', {}, watch('webhook', 'webhook-health')),
     failed: usePage('settlement', { ...all, status: 'failed' }, watch('batch')),
     waiting: usePage('settlement', { ...all, status: 'pending' }, watch('batch')),
+    held: useLoaded(['held'], mayUse('restore') ? readHeld : undefined, watch('restore')),
     letters: usePage('dead-letters', {}, watch()),
   }
 }
@@ -121,6 +137,7 @@ const mattersOf = ({
   webhooks,
   failed,
   waiting,
+  held,
   letters,
 }: OpenLists) => [
   ...matter('Exceptions', 'exceptions?status=open', exceptions, ({ at }) => ({ since: at })),
@@ -141,6 +158,7 @@ const mattersOf = ({
     const isLate = isPayable(batch) && isOverdue(batch.payable_on)
     return isLate && { since: batch.sealed_at, detail: batch.id }
   }),
+  ...matter('Providers held by a restore', 'calls?find=restore', held, (open) => open),
   ...matter('Queues with dead letters', 'calls?find=dead-letters', letters, ({ queue, count }) => {
     return count > 0 && { since: null, detail: `${queue}: ${count}` }
   }),
