@@ -46,7 +46,9 @@ type DialogProps = Omit<ActionProps<never>, 'perform' | 'done' | 'onDone'> & {
 const Dialog = ({ label, act, onClose, ...props }: DialogProps) => {
   const { about, fields = [], movesMoney = false, confirmation, command } = props
   const { isRunning, error, run } = useRun(showFailure)
-  const initial = Object.fromEntries(fields.map(({ name, value = '' }) => [name, value]))
+  const initial = Object.fromEntries(
+    fields.flatMap(({ name, value }) => (value ? [[name, value]] : [])),
+  )
   const [values, setValues] = useState<CallOptions>(initial)
   return (
     <Modal title={label} onClose={onClose}>
