@@ -147,12 +147,16 @@ test('the dialog that grants a payout shows its amount and its account', async (
   for (const text of ['X1', 'By hand']) await byHand.getByText(text, { exact: true }).waitFor()
 })
 
-test('an approver who may not read the batch sees all options of the recorded payout', async () => {
+test('a requester who may not read approvals keeps the button; an approver who may not read the batch sees all options', async () => {
   await completed()
   const { id, net } = await settleDebitsOf('demo')
-  const recorded = { batch: id, amount: net, 'bank-reference': 'X2', reason: 'By hand' }
   await hold('demo')
-  await service.call('settlement', 'complete', recorded, 'local:ama')
+  const requester = await openScreen(`batch/${id}`)
+  await reloadWith(requester, { nouns: ['settlement'] })
+  const recorded = { 'Bank reference': 'X2', Amount: net, Reason: 'By hand' }
+  await call(requester, 'Record payout', recorded)
+  await requester.getByText(/waits for a second operator\.$/).waitFor()
+  await requester.getByRole('button', { name: 'Record payout' }).waitFor()
   const dialog = await openGrant(id, { nouns: ['approval'] })
   await dialog.getByText(`amount: ${net}`).waitFor()
   await dialog.getByText('bank-reference: X2').waitFor()

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import type { Field } from '../catalogue-fields.ts'
-import { type CallOptions, isSandbox, settings } from '../client.ts'
+import { type CallOptions, isSandbox, mayUse, settings } from '../client.ts'
 import { refresh } from '../live.ts'
 import { addPending } from '../matters.ts'
 import { useRun } from '../use-operator.ts'
@@ -96,8 +96,11 @@ export function Action<T>(props: ActionProps<T>) {
     // The request of a call that a second operator must approve.
     const { approval } = (result ?? {}) as { approval?: ApprovalResult }
     if (approval?.id) {
-      addPending(approval)
-      return showToast(`Request ${approval.id} waits for a second operator. See Approvals.`)
+      const isListed = mayUse('approval')
+      // Nothing would remove a request that cannot be read again.
+      if (isListed) addPending(approval)
+      const place = isListed ? ' See Approvals.' : ''
+      return showToast(`Request ${approval.id} waits for a second operator.${place}`)
     }
     showSecrets(result)
     showToast(typeof done === 'string' ? done : done(result as Done<T>, options))
