@@ -17,6 +17,8 @@ export type FormField = {
   choices?: string[]
   /** The value names such an object. */
   object?: 'provider' | 'bank'
+  /** Values that are no objects, such as `none`. */
+  words?: string[]
 }
 
 /** The form of a verb; `approval` says when a second operator must approve the call. */

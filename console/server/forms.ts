@@ -33,7 +33,7 @@ const fieldsOf = (name: string, verb: Verb): FormField[] =>
         type: typeOf(value),
         placeholder: value,
         ...(words.every(isWord) && { choices: words }),
-        ...(object && { object }),
+        ...(object && { object, words: words.filter(isWord) }),
       }
     })
 

@@ -11,6 +11,7 @@ import {
   changeReply,
   failCalls,
   fill,
+  reloadWith,
   rowsOf,
   submit,
   useConsole,
@@ -123,7 +124,11 @@ test('the screen shows why a payout failed, and the lines once the report is wri
   await page.getByRole('button', { name: 'Record payout' }).click()
   await dialog.getByText(`${batch.net} GHS`).waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
-  await call(page, 'Record payout', { 'Bank reference': 'PAID-1', Reason: 'Telephone' })
+  await call(page, 'Record payout', {
+    'Bank (optional)': 'none',
+    'Bank reference': 'PAID-1',
+    Reason: 'Telephone',
+  })
   await page.getByText('PAID-1', { exact: true }).waitFor()
   await rowsOf(page, 'Lines').first().waitFor()
   expectProblem(/status of 422/)
@@ -248,6 +253,11 @@ describe('ledger', () => {
     await submit(page, 'Record a remittance', { Amount: '5000.00' })
     await rowsOf(page, 'Remittances').filter({ hasText: 'RMT-1' }).getByText('5,000.00').waitFor()
     expect(await legibilityFindings(page)).toEqual([])
+    await reloadWith(page, { nouns: ['funding', 'ledger'] })
+    const typed = { Bank: 'ECO', Amount: '7.00', Reference: 'RMT-2' }
+    await call(page, 'Record a remittance', typed)
+    await page.getByRole('textbox', { name: 'Bank', exact: true }).fill('ECO')
+    await rowsOf(page, 'Remittances').filter({ hasText: 'RMT-2' }).getByText('7.00').waitFor()
   })
 })
 

@@ -24,6 +24,7 @@ test('a field has the choices, the type and the objects of its option', () => {
   expect(field('bank', 'update', 'maximum')?.choices).toBeUndefined()
   expect(field('bank', 'update', 'connector-secret')?.type).toBe('password')
   expect(field('provider', 'update', 'provider')?.object).toBe('provider')
+  expect(field('settlement', 'complete', 'bank')).toMatchObject({ object: 'bank', words: ['none'] })
   expect(field('provider', 'create', 'provider')?.object).toBeUndefined()
   expect(field('settlement', 'run', 'date')).toMatchObject({ type: 'date', isRequired: true })
   expect(field('calendar', 'set', 'file')?.type).toBe('file')

@@ -15,10 +15,11 @@ const objects = {
 
 type ObjectKind = keyof typeof objects
 
-/** Loads the objects of a kind as choices. */
+/** Loads the objects of a kind as choices: none while it loads, undefined if the operator may not read them. */
 export const useObjects = (kind: ObjectKind | undefined): Choices | undefined => {
   const load = kind && mayUse(kind) ? objects[kind] : undefined
-  return useLoaded<Choices>(['objects', kind], load, { isKept: true }).data
+  const { data = [] } = useLoaded<Choices>(['objects', kind], load, { isKept: true })
+  return load && data
 }
 
 type ControlProps = {
@@ -67,9 +68,9 @@ export const Control = ({ label, choices, selected, none, hint, ...props }: Cont
 /** A field of a form. */
 export const Input = ({ field }: { field: Field }) => {
   const { name, label = labelOf(name), meaning = '', value = '', object, type = 'text' } = field
-  const { placeholder = '', isRequired = true } = field
+  const { placeholder = '', isRequired = true, words = [] } = field
   const loaded = useObjects(object)
-  const choices = field.choices ?? (object && (loaded ?? []))
+  const choices = field.choices ?? (loaded && [...loaded, ...words])
   // Each type has its own attributes, of which only that of a text is used.
   const typed = { type, ...(type === 'text' && { placeholder }), autocomplete: 'off' }
   // A required choice without a value begins empty, so that the operator makes it.
@@ -134,9 +135,11 @@ const Filter = ({ name, label, choices, object, initial = '', type, ...text }: F
     setFilters({ [name]: currentTarget.value || undefined })
   const control = { label: label ?? labelOf(name), value, onInput }
   if (type === 'date' || type === 'search') return <Control {...control} {...text} type={type} />
+  // An operator who may not read the objects types an id.
+  if (object && !loaded) return <Control {...control} />
   // Before the objects are loaded, the value in the address is the only choice.
-  const ids = loaded?.map((choice) => (typeof choice === 'string' ? choice : choice[0]))
-  const shown = choices ?? ids ?? (chosen ? [chosen] : [])
+  const ids = loaded?.map((choice) => (typeof choice === 'string' ? choice : choice[0])) ?? []
+  const shown = choices ?? (ids.length > 0 ? ids : chosen ? [chosen] : [])
   return <Control {...control} choices={shown} none={initial ? undefined : 'All'} />
 }
 

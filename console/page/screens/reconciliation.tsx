@@ -84,9 +84,9 @@ const NONE: EmptyText = [
 
 /** Compares a bank's statement of a day with the debits of the service. */
 const Statement = ({ date }: { date: string }) => {
-  const banks = useObjects('bank') ?? []
+  const banks = useObjects('bank')
   const [chosen, setChosen] = useState<string>()
-  const bank = chosen ?? banks[0]?.[0] ?? ''
+  const bank = chosen ?? banks?.[0]?.[0] ?? ''
   const [compared, setCompared] = useState<Compared>()
   const { isRunning, error, run } = useRun(showFailure)
   const isShown = compared?.bank === bank && compared.date === date && !isRunning && !error
@@ -109,6 +109,7 @@ const Statement = ({ date }: { date: string }) => {
       <form class="filters" onSubmit={submit}>
         <Control
           label="Bank"
+          required
           value={bank}
           choices={banks}
           onInput={(event) => setChosen(event.currentTarget.value)}
