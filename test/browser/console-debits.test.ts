@@ -4,7 +4,7 @@ import { type Answer, useReceiver } from '../support/receiver.ts'
 import { FAILS_AT_ONCE, SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { call, fill, reloadWith, rowsOf, submit, useConsole } from './console.ts'
+import { call, changeReply, fill, reloadWith, rowsOf, submit, useConsole } from './console.ts'
 
 /** The console's debits, in Chromium. */
 
@@ -141,8 +141,12 @@ test('a debit has a timeline, is completed by its bank, reversed and refunded', 
 test('a reversal without a refund says before and after it that the customer gets none', async () => {
   const { reference } = await service.chargeCompleted()
   const page = await openScreen(`debit/${reference}`)
+  await changeReply(page, '/console/operator', { phone_number: null }, '"debit","verb":"show"')
+  await page.reload()
+  await page.locator('dd', { hasText: /^erased$/ }).waitFor()
   await page.getByRole('button', { name: 'Reverse' }).click()
   const dialog = page.getByRole('dialog')
+  await dialog.getByText('an erased customer at GCB').waitFor()
   await dialog.locator('dd', { hasText: /^demo$/ }).waitFor()
   await fill(page, { Refund: 'none', Reason: 'Never debited' })
   await dialog.getByText('The customer gets no refund. The next batch takes').waitFor()

@@ -17,7 +17,8 @@ const DebitPayment = ({ reference, isRefund }: { reference: string; isRefund: bo
   <Data of={useOperator('debit', 'show', { reference })}>
     {(shown) => {
       const { amount, provider, bank, phone_number } = shown
-      const customer = `customer ${phone_number} at ${bank}`
+      const name = phone_number ? `customer ${phone_number}` : 'an erased customer'
+      const customer = `${name} at ${bank}`
       const parties = isRefund
         ? { from: refundPayer(shown), to: customer }
         : { from: customer, to: provider }

@@ -142,7 +142,8 @@ const facts: ViewColumns<DebitResult> = {
   Fee: ({ fee }) => fee && withSeparators(`${fee} GHS`),
   Status: 'status',
   Failure: failureOf,
-  ...named('provider', 'partner_reference', 'bank', 'bank_reference', 'phone_number'),
+  ...named('provider', 'partner_reference', 'bank', 'bank_reference'),
+  Customer: ({ phone_number }) => phone_number ?? 'erased',
   ...named('approval_method as Approval', 'narration', 'uuid'),
   'Settled in': ({ settlement }) =>
     settlement?.batch_id && <Link id={settlement.batch_id} mayWrap />,
