@@ -156,7 +156,7 @@ const mattersOf = ({
   }),
   ...matter('Overdue payouts', 'settlement?status=pending', waiting, (batch) => {
     const isLate = isPayable(batch) && isOverdue(batch.payable_on)
-    return isLate && { since: batch.sealed_at, detail: batch.id }
+    return isLate && { since: `${batch.payable_on}T00:00:00Z`, detail: batch.id }
   }),
   ...matter('Providers held by a restore', 'calls?find=restore', held, (open) => open),
   ...matter('Queues with dead letters', 'calls?find=dead-letters', letters, ({ queue, count }) => {
