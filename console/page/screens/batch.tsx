@@ -1,4 +1,5 @@
 import type { BatchResult } from '../../../shared/views/batch.ts'
+import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
 import { isAboveZero, isBelowZero, sumOf, withSeparators } from '../amounts.ts'
 import { isRefusal, operate } from '../client.ts'
 import { CsvButton } from '../parts/button.tsx'
@@ -6,12 +7,12 @@ import { Call } from '../parts/call.tsx'
 import { accountText } from '../parts/money-terms.tsx'
 import { Data, Panel, Screen, Sum, TooLarge } from '../parts/screen.tsx'
 import { FirstRows, named, View, type ViewColumns } from '../parts/table.tsx'
-import { Link } from '../parts/values.tsx'
+import { Link, Noted, Time } from '../parts/values.tsx'
 import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
 import { statusOf } from './settlement.tsx'
 
-type PaidBatch = BatchResult & { account: string | null; offset: readonly BatchResult[] }
+type PaidBatch = BatchResult & { payee: ProviderResult | undefined; offset: readonly BatchResult[] }
 
 const query = {
   label: 'Query the bank',
@@ -97,14 +98,21 @@ const keptFor = ({ status, net, paid }: BatchResult) =>
   net !== paid &&
   withSeparators(`${sumOf([net, `-${paid}`])} GHS`)
 
+/** Why a payout that waits is not paid on its day. */
+const Hold = ({ status, payee }: PaidBatch) => {
+  if (status !== 'pending' || !payee) return null
+  if (payee.status === 'suspended') return `held: ${payee.id} is disabled`
+  return payee.payouts_held_until && <Time at={payee.payouts_held_until} label="held until" />
+}
+
 const payout: ViewColumns<PaidBatch> = {
-  Status: statusOf,
+  Status: (batch) => <Noted of={statusOf(batch)}>{Hold(batch)}</Noted>,
   Paid: ({ status, paid }) => status === 'completed' && paid && <Sum of={paid} />,
   Amount: ({ status, paid }) => status !== 'completed' && paid && <Sum of={paid} />,
   'Kept for offsets': keptFor,
   // No view has the account of a sent payout.
-  'Pays to': ({ status, account }) => status === 'pending' && account,
-  'Retry pays to': ({ status, account }) => status === 'failed' && account,
+  'Pays to': ({ status, payee }) => status === 'pending' && accountText(payee),
+  'Retry pays to': ({ status, payee }) => status === 'failed' && accountText(payee),
   ...named('bank_reference', 'processed_at as Started', 'completed_at', 'failed_at'),
   Offsets: ({ offset }) =>
     offset.map(({ id, net }) => (
@@ -128,9 +136,9 @@ export const BatchScreen = () => {
   const owner = batch.data && { provider: batch.data.provider }
   const earlier = batch.data && earlierThan(batch.data)
   const { data: siblings = [] } = useOperator('settlement', 'list', earlier, watch)
-  const account = accountText(useOperator('provider', 'show', owner).data)
+  const { data: payee } = useOperator('provider', 'show', owner, { entities: ['provider'] })
   const offset = siblings.filter(({ made_good_by }) => made_good_by === id)
-  const paid = batch.data && { ...batch.data, account, offset }
+  const paid = batch.data && { ...batch.data, payee, offset }
   const load = () => operate('settlement', 'report', { batch: id, format: 'csv' })
   return (
     <Screen
