@@ -220,15 +220,20 @@ test('a delivery opens in a drawer with each attempt, and is sent again', async 
   await page.waitForURL((url) => !url.href.includes('delivery='))
 })
 
-test('a debit with a report that contradicts its outcome has an exception', async () => {
+test('a debit with a report that contradicts its outcome has an exception, which a note resolves', async () => {
   const { reference, uuid } = await service.chargeUntil('processing', { phone_number: SILENT })
   await service.report(uuid, { status: 'completed', bank_reference: 'GCB-1' })
   const failed = { status: 'failed', bank_reference: 'GCB-1', error_message: 'Declined' }
   await service.report(uuid, failed)
   const page = await openScreen(`debit/${reference}`)
   await page.getByRole('heading', { name: 'Exceptions' }).waitFor()
-  await page.getByText('contradiction').waitFor()
+  const row = rowsOf(page, 'Exceptions')
+  await row.getByText('Contradiction').waitFor()
+  await row.getByText('Report of the bank').click()
+  await row.getByText('Declined').waitFor()
   expect(await legibilityFindings(page)).toEqual([])
+  await call(row, 'Resolve', { Resolution: 'The bank erred' })
+  await row.getByText('The bank erred').waitFor()
 })
 
 test('the screen of a debit that does not exist shows the refusal, and a link to all debits', async () => {

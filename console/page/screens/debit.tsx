@@ -13,6 +13,7 @@ import { AttemptCount, By, Code, Link, Status, Time } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { useOperator } from '../use-operator.ts'
+import { exceptionColumns } from './exceptions.tsx'
 import { DeliveryLink, outcomeOf } from './webhooks.tsx'
 
 /** A text of a bank for each code. */
@@ -159,12 +160,8 @@ const Exceptions = ({ reference }: { reference: string }) => {
   return (
     <TablePanel
       title="Exceptions"
-      actions={<a href={linkTo('exceptions')}>Resolve</a>}
       of={own}
-      columns={{
-        Status: ({ resolved_at }) => <Status value={resolved_at ? 'resolved' : 'open'} />,
-        ...named('kind', 'at as Reported', 'note'),
-      }}
+      columns={{ ...named('at as Reported'), ...exceptionColumns }}
     />
   )
 }

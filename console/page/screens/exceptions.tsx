@@ -2,6 +2,7 @@ import type { ExceptionKind, ExceptionRows } from '../../../shared/domain/debits
 import type { ExceptionResult } from '../../../shared/views/operator/exception.ts'
 import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
+import type { ViewColumns } from '../parts/table.tsx'
 import { By, Code, Link, Noted, prettyJson, Status, Time } from '../parts/values.tsx'
 
 type KindRow<K extends ExceptionKind> = Pick<ExceptionRows[K], 'source' | 'refund'> & {
@@ -72,6 +73,19 @@ const Actions = ({ reference, kind, resolved_at }: ExceptionResult) => {
   )
 }
 
+/** The columns of an exception, without its debit. */
+export const exceptionColumns: ViewColumns<ExceptionResult> = {
+  Exception: { wide: Kind },
+  'Amount (GHS)': 'amount',
+  Status: ({ resolved_at, resolved_by, note }) => (
+    <Noted of={<Status value={resolved_at ? 'resolved' : 'open'} />}>
+      {resolved_at && <Time at={resolved_at} />}
+      {resolved_by && <By label={`${note}, by `} name={resolved_by} />}
+    </Noted>
+  ),
+  '': Actions,
+}
+
 export const ExceptionsScreen = listScreen({
   about: () =>
     'Rejected bank reports, failed refunds and requests of providers. An operator resolves each.',
@@ -84,15 +98,7 @@ export const ExceptionsScreen = listScreen({
         {`${provider}, ${bank}${status ? `, was ${status}` : ''}`}
       </Noted>
     ),
-    Exception: { wide: Kind },
-    'Amount (GHS)': 'amount',
-    Status: ({ resolved_at, resolved_by, note }) => (
-      <Noted of={<Status value={resolved_at ? 'resolved' : 'open'} />}>
-        {resolved_at && <Time at={resolved_at} />}
-        {resolved_by && <By label={`${note}, by `} name={resolved_by} />}
-      </Noted>
-    ),
-    '': Actions,
+    ...exceptionColumns,
   },
   empty: [
     'No exceptions',
