@@ -4,6 +4,17 @@ import { debitStatuses } from './debit-statuses.ts'
 const BARS_MAX = 30
 const STEPS_MINUTES = [1, 5, 15, 60, 240, 1_440]
 
+const failedAt = ({ status, updated_at }: DebitSummary): string | null =>
+  debitStatuses[status].isFailure ? updated_at : null
+
+/** Returns the time of the last event of the debits, which can be of a day after theirs. */
+export const lastEventOf = (debits: readonly DebitSummary[]): number =>
+  Math.max(
+    ...debits
+      .flatMap((debit) => [debit.created_at, debit.completed_at, failedAt(debit)])
+      .map((at) => (at ? Date.parse(at) : 0)),
+  )
+
 /** Counts the events per step; the step is the shortest that shows all debits in 30 bars. */
 export const countDebits = (debits: readonly DebitSummary[], now: number) => {
   const first = Math.min(now, ...debits.map(({ created_at }) => Date.parse(created_at)))
@@ -23,8 +34,6 @@ export const countDebits = (debits: readonly DebitSummary[], now: number) => {
     times: times.map((bar) => (bar * step) / 1000),
     charged: count(debits.map(({ created_at }) => created_at)),
     completed: count(debits.map(({ completed_at }) => completed_at)),
-    failed: count(
-      debits.map(({ status, updated_at }) => (debitStatuses[status].isFailure ? updated_at : null)),
-    ),
+    failed: count(debits.map(failedAt)),
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { countDebits } from '../../console/page/debit-counts.ts'
+import { countDebits, lastEventOf } from '../../console/page/debit-counts.ts'
 import type { DebitSummary } from '../../shared/views/operator/debit.ts'
 
 const NOW = Date.parse('2026-11-22T12:34:56.000Z')
@@ -36,6 +36,15 @@ test('the chart has every debit of the last weeks once in each of its series', (
     }),
   )
 })
+
+test.each(['completed', 'failed'] as const)(
+  'the chart of a past page has a debit that is %s after the last charge',
+  (status) => {
+    const page = [debit(NOW - 2 * HOUR_MS, status)]
+    expect(sum(countDebits(page, lastEventOf(page))[status])).toBe(1)
+    expect(lastEventOf(page)).toBe(NOW - 2 * HOUR_MS + 30_000)
+  },
+)
 
 test.each([
   [10 * 60_000, 60],

@@ -11,7 +11,7 @@ import {
   settings,
   tokenOf,
 } from '../client.ts'
-import { countDebits } from '../debit-counts.ts'
+import { countDebits, lastEventOf } from '../debit-counts.ts'
 import { Action } from '../parts/action.tsx'
 import { serviceDay } from '../parts/field.tsx'
 import { listScreen, noMatchOf } from '../parts/list.tsx'
@@ -39,7 +39,7 @@ const labelsOf = (times: readonly number[]): string[] => {
 /** Draws debits as bars: charged ones, and in front of them completed and failed ones. */
 const Chart = ({ rows, isFirst, next }: ListPage<DebitSummary>) => {
   const isCurrent = isFirst && !place.value.filters.to
-  const now = isCurrent ? serviceNow() : Date.parse(rows[0]?.created_at ?? '')
+  const now = isCurrent ? serviceNow() : lastEventOf(rows)
   const { times, charged, completed, failed } = countDebits(rows, now)
   const outcomes = failed.map((count, index) => count + (completed[index] ?? 0))
   const max = Math.max(4, ...charged, ...outcomes)
