@@ -1,6 +1,6 @@
 import type { BatchResult } from '../../../shared/views/batch.ts'
 import type { DayResult } from '../../../shared/views/operator/day.ts'
-import { isBelowZero, sumOf } from '../amounts.ts'
+import { isAboveZero, isBelowZero, sumOf, withSeparators } from '../amounts.ts'
 import { type CallOptions, isSandbox, LIMIT_MAX, mayUse } from '../client.ts'
 import { dueBatches, isPayable } from '../due-batches.ts'
 import { isOverdue } from '../matters.ts'
@@ -9,7 +9,7 @@ import { chosen, chosenDay, serviceDay } from '../parts/field.tsx'
 import { listScreen } from '../parts/list.tsx'
 import { Data, Facts, Omitted, Panel, Payment, Screen } from '../parts/screen.tsx'
 import { named, Table, TablePanel, type ViewColumns } from '../parts/table.tsx'
-import { Code, dayText, Link, Mark, Noted, Status, Verdict } from '../parts/values.tsx'
+import { Code, dayText, Link, Mark, Noted, objectName, Status, Verdict } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { useOperator, usePage } from '../use-operator.ts'
@@ -123,7 +123,19 @@ export const SettlementScreen = listScreen({
   ],
 })
 
-const Points = ({ result, open, banks }: DayResult) => (
+/** An amount owed, with how old its parts are. */
+const Aged = ({ amount, ages }: { amount: string; ages: DayResult['owing'][number]['ages'] }) => (
+  <Noted of={withSeparators(amount)}>
+    {[
+      [ages[0], 'of the day'],
+      [ages[1], '1 day old'],
+      [ages[2], '2 days old'],
+      [ages.more, 'older'],
+    ].map(([part = '', age]) => isAboveZero(part) && `${withSeparators(part)} ${age}`)}
+  </Noted>
+)
+
+const Points = ({ result, open, banks, owing }: DayResult) => (
   <>
     <Verdict isGood={result === 'clean'}>
       {result === 'clean' ? 'The day is clean' : `Open points: ${open.length}`}
@@ -132,18 +144,36 @@ const Points = ({ result, open, banks }: DayResult) => (
       <Table
         label="Open points"
         columns={{
-          ...named('check', 'subject', 'reason'),
-          'Next command': ({ command }) => <Code label="Command" text={command} />,
+          ...named('check'),
+          Subject: ({ subject }) => objectName(subject),
+          ...named('reason'),
+          'Next command': ({ check, subject, command }) => (
+            <Code label={`Command for ${subject}: ${check}`} text={command} />
+          ),
         }}
         rows={open}
       />
     )}
     <Table
       label="Banks of the day"
-      columns={named('bank', 'debits', 'refunds', 'payouts', 'remitted', 'receivable', 'statement')}
+      columns={{
+        ...named('bank', 'debits', 'refunds', 'payouts', 'remitted'),
+        Receivable: { number: ({ receivable, ages }) => <Aged amount={receivable} ages={ages} /> },
+        ...named('statement'),
+      }}
       rows={banks}
       empty={['No bank has moved money on this day']}
     />
+    {owing.length > 0 && (
+      <Table
+        label="Providers that owe money"
+        columns={{
+          ...named('provider'),
+          Balance: { number: ({ balance, ages }) => <Aged amount={balance} ages={ages} /> },
+        }}
+        rows={owing}
+      />
+    )}
   </>
 )
 
