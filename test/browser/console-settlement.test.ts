@@ -210,7 +210,15 @@ test('the closing shows open points, payouts by day, and holidays that are added
   await call(holiday, 'Remove')
   await page.getByText('No holidays').waitFor()
   await changeList(page, 'settlement', { next_cursor: 'LATER' })
+  const ages = { 0: '0.00', 1: '0.00', 2: '8.00', more: '1000.00' }
+  const owing = [{ provider: 'demo', balance: '-1008.00', ages }]
+  const point = { check: 'batches', reason: 'failed', command: 'operator settlement retry' }
+  const open = batches.map(({ id: subject }) => ({ ...point, subject }))
+  await changeReply(page, '/console/operator', { open, owing }, '"day","verb":"close"')
   await page.reload()
+  await rowsOf(page, 'Open points').first().getByRole('link', { name: /^STL-/ }).waitFor()
+  const debt = rowsOf(page, 'Providers that owe money').getByRole('cell').last()
+  expect(await debt.innerText()).toBe('-1,008.00\n8.00 2 days old\n1,000.00 older')
   await page.getByText(/^Batches before the newest \d+ are not counted\.$/).waitFor()
 })
 
@@ -234,6 +242,23 @@ describe('ledger', () => {
     expect(await legibilityFindings(page)).toEqual([])
     const { text } = await downloadFrom(page, 'Download CSV')
     expect(text).toMatch(/^entry,time,type,/)
+  })
+
+  test('a day that is typed is read once, when no further key follows', async () => {
+    const page = await openScreen('ledger?date=2020-01-01')
+    await page.getByText('No account has a balance').waitFor()
+    const read: string[] = []
+    page.on('request', (request) => {
+      const { noun, options } = request.postDataJSON() ?? {}
+      if (noun === 'ledger') read.push(options.date)
+    })
+    await page.clock.install()
+    await page.getByLabel('Day').focus()
+    await page.clock.pauseAt(Date.now() + DAY_MS)
+    await page.keyboard.type('11302026')
+    await page.clock.runFor(1_000)
+    await page.getByRole('heading', { name: 'Balances of 30 Nov 2026' }).waitFor()
+    expect(read).toEqual(['2026-11-30'])
   })
 
   test('an operator records a remittance; a day before all entries is empty', async () => {

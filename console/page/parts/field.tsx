@@ -1,5 +1,5 @@
 import type { ComponentProps, TargetedEvent } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { type Choices, type Field, labelOf } from '../catalogue-fields.ts'
 import { type CallOptions, mayUse, operate, serviceNow } from '../client.ts'
 import { place, setFilters } from '../route.ts'
@@ -127,20 +127,52 @@ export type FilterProps = Pick<Field, 'name' | 'label' | 'choices' | 'object' | 
   type?: Field['type'] | 'search'
 }
 
+const TYPING_MS = 600
+const FIRST_YEAR = '2020'
+
+type TypedProps = Pick<ControlProps, 'label' | 'type'> & {
+  value: string
+  set: (entered: string) => void
+}
+
+/** A filter whose text costs a call, which waits until no further key follows. */
+const Typed = ({ value, type, set, ...control }: TypedProps) => {
+  const [draft, setDraft] = useState<string>()
+  useEffect(() => {
+    // The first digits of a year are a year too.
+    if (draft === undefined || (type === 'date' && draft && draft < FIRST_YEAR)) return undefined
+    const timer = setTimeout(() => {
+      set(draft)
+      setDraft(undefined)
+    }, TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [draft])
+  return (
+    <Control
+      {...control}
+      type={type}
+      value={draft ?? value}
+      onInput={({ currentTarget }) => setDraft(currentTarget.value)}
+    />
+  )
+}
+
 const Filter = ({ name, label, choices, object, initial = '', type, ...text }: FilterProps) => {
   const loaded = useObjects(object)
   const chosen = place.value.filters[name]
   const value = chosen ?? initial
-  const onInput = ({ currentTarget }: TargetedEvent<HTMLInputElement | HTMLSelectElement>): void =>
-    setFilters({ [name]: currentTarget.value || undefined })
-  const control = { label: label ?? labelOf(name), value, onInput }
-  if (type === 'date' || type === 'search') return <Control {...control} {...text} type={type} />
+  const set = (entered: string): void => setFilters({ [name]: entered || undefined })
+  const control = { label: label ?? labelOf(name), value }
   // An operator who may not read the objects types an id.
-  if (object && !loaded) return <Control {...control} />
+  if (type === 'date' || (object && !loaded)) return <Typed {...control} type={type} set={set} />
+  const onInput = ({ currentTarget }: TargetedEvent<HTMLInputElement | HTMLSelectElement>): void =>
+    set(currentTarget.value)
+  if (type === 'search') return <Control {...control} {...text} onInput={onInput} type={type} />
   // Before the objects are loaded, the value in the address is the only choice.
   const ids = loaded?.map((choice) => (typeof choice === 'string' ? choice : choice[0])) ?? []
   const shown = choices ?? (ids.length > 0 ? ids : chosen ? [chosen] : [])
-  return <Control {...control} choices={shown} none={initial ? undefined : 'All'} />
+  const none = initial ? undefined : 'All'
+  return <Control {...control} onInput={onInput} choices={shown} none={none} />
 }
 
 export const Filters = ({ of }: { of: readonly FilterProps[] }) =>
