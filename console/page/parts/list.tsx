@@ -43,7 +43,7 @@ export const noMatchOf = (row: string): EmptyText => [
 ]
 
 /** A list with few matches ends when its time is up. */
-const NONE_YET: EmptyText = ['Nothing found so far', 'Choose “Older” to continue the search.']
+const NONE_YET: EmptyText = ['Nothing found so far', 'Choose “Next page” to continue the search.']
 
 /** A text is set by the search, and a button removes it. */
 const isText = ({ choices, object, type }: FormField) => !choices && !object && type === 'text'
@@ -96,8 +96,8 @@ const useList = <N extends NounName>(list: ListRow<N>) => {
             )}
             {loaded.rows.length > 0 && (draw?.(loaded) ?? <Table {...list} rows={loaded.rows} />)}
             <nav class="row pages" aria-label={`Pages of ${label.toLowerCase()}`}>
-              {!loaded.isFirst && <a href={pageAt()}>Newest</a>}
-              {loaded.next && <a href={pageAt(loaded.next)}>Older</a>}
+              {!loaded.isFirst && <a href={pageAt()}>First page</a>}
+              {loaded.next && <a href={pageAt(loaded.next)}>Next page</a>}
             </nav>
           </>
         )}
