@@ -14,7 +14,7 @@ import { openAt, useMatters } from './matters.ts'
 import { Button, showFailure, Toasts } from './parts/button.tsx'
 import { onSubmit } from './parts/field.tsx'
 import { Result } from './parts/result.tsx'
-import { Empty, type EmptyText, Failure, Loading } from './parts/screen.tsx'
+import { Failure, Loading, Screen } from './parts/screen.tsx'
 import { ServiceTime } from './parts/values.tsx'
 import { linkTo, titleOf } from './place.ts'
 import { place, scrollTop } from './route.ts'
@@ -160,12 +160,13 @@ const Side = ({ current }: { current: ScreenRow | undefined }) => {
   )
 }
 
-const UNKNOWN: EmptyText = ['This screen does not exist', 'Choose a screen from the links.']
+const UNKNOWN = ['This screen does not exist', 'Choose a screen from the links.'] as const
 
 const CurrentScreen = ({ of: current }: { of: ScreenRow | undefined }) => {
   if (current && isOffered(current)) return <current.View />
   const reason = `Your AWS credentials do not allow invoking manage-${current?.noun}.`
-  return <Empty of={current ? ['You may not use this screen', reason] : UNKNOWN} />
+  const [title, about] = current ? ['You may not use this screen', reason] : UNKNOWN
+  return <Screen title={title} about={about} />
 }
 
 const Console = () => {

@@ -17,7 +17,7 @@ type ScreenProps = {
   about?: ComponentChildren
   actions?: ComponentChildren
   filters?: readonly FilterProps[]
-  children: ComponentChildren
+  children?: ComponentChildren
 }
 
 export const Screen = ({ title, back, about, actions, filters = [], children }: ScreenProps) => (
