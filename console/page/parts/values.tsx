@@ -1,7 +1,8 @@
 import { computed, signal } from '@preact/signals'
 import { type ComponentChildren, toChildArray } from 'preact'
+import type { NounName } from '../../../shared/operator/results.ts'
 import type { DeliveryResult } from '../../../shared/views/delivery.ts'
-import { serviceNow } from '../client.ts'
+import { mayUse, serviceNow } from '../client.ts'
 import { type debitStatuses, displayOf, type Tone } from '../debit-statuses.ts'
 import { linkTo } from '../place.ts'
 
@@ -10,9 +11,13 @@ import { linkTo } from '../place.ts'
 /** Writes a name of the service in words. */
 export const words = (name: string): string => name.replaceAll('_', ' ')
 
-/** Links to an object, by default the debit or the batch with this reference. */
+/** The nouns of the screens that have another name. */
+const nounOf: Record<string, string> = { batch: 'settlement' }
+
+/** Links to an object if the operator may read it, by default the debit or the batch with this reference. */
 export const Link = ({ id, to, mayWrap }: { id: string; to?: string; mayWrap?: boolean }) => {
   const screen = to ?? (id.startsWith('STL-') ? 'batch' : 'debit')
+  if (!mayUse((nounOf[screen] ?? screen) as NounName)) return id
   return (
     <a class={mayWrap ? undefined : 'nowrap'} href={linkTo(screen, id)}>
       {id}
