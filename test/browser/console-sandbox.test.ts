@@ -61,7 +61,7 @@ test('a provider gets a credential, which is shown once, revoked, and the newest
   await rowsOf(paged, 'Credentials')
     .filter({ hasText: token.slice(-4) })
     .waitFor()
-  await paged.getByRole('link', { name: 'Older' }).click()
+  await paged.getByRole('link', { name: 'Next page' }).click()
   await rowsOf(paged, 'Credentials').getByText('active').waitFor()
   expect(await rowsOf(paged, 'Credentials').count()).toBe(1)
 })
@@ -99,8 +99,19 @@ test('a customer is found by number, and gets an account', async () => {
   const account = { Bank: 'ABSA', Name: 'Efua Sarpong', 'Account number': '1234567' }
   await call(page, 'Link an account', account)
   const row = rowsOf(page, 'Accounts').filter({ hasText: 'Efua Sarpong' })
+  const result = page.getByRole('dialog', { name: 'Result' })
+  for (const [name, text] of [
+    ['Export', 'Efua Sarpong'],
+    ['Accesses', '"export"'],
+  ] as const) {
+    await page.getByRole('button', { name }).click()
+    await result.getByText(text).waitFor()
+    await page.keyboard.press('Escape')
+  }
   await call(row, 'Remove')
   await page.getByText('No account has this number').waitFor()
+  await call(page, 'Erase', { Reason: 'Request 12' })
+  await page.getByText('The customer is erased.').waitFor()
 })
 
 test('a malformed number shows the reason', async () => {

@@ -1,6 +1,7 @@
 import { settings } from '../client.ts'
 import { Call } from '../parts/call.tsx'
 import { Control, onSubmit } from '../parts/field.tsx'
+import { showResult } from '../parts/result.tsx'
 import { Empty, Panel, Screen } from '../parts/screen.tsx'
 import { named, TablePanel } from '../parts/table.tsx'
 import { linkTo } from '../place.ts'
@@ -11,7 +12,21 @@ import { useOperator } from '../use-operator.ts'
 const Accounts = ({ phone }: { phone: string }) => (
   <TablePanel
     title={`Accounts of ${phone}`}
-    actions={<a href={linkTo('debits', '', { phone })}>Debits of {phone}</a>}
+    actions={
+      <>
+        <a href={linkTo('debits', '', { phone })}>Debits of {phone}</a>
+        <Call
+          of={['customer', 'export', { phone }]}
+          onDone={(result) => showResult('customer export', result)}
+        />
+        <Call
+          of={['customer', 'accesses', { phone }]}
+          only={[]}
+          onDone={(result) => showResult('customer accesses', result)}
+        />
+        <Call of={['customer', 'erase', { phone }]} kind="danger" done="The customer is erased." />
+      </>
+    }
     label="Accounts"
     of={useOperator('customer', 'list', { phone }, { entities: ['account'] })}
     columns={{
