@@ -5,7 +5,7 @@ import { findExceptions, putException } from '../../shared/store/debits/exceptio
 import { SILENT } from '../support/requests.ts'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { call, changeList, failCalls, rowsOf, useConsole } from './console.ts'
+import { call, changeList, failCalls, reloadWith, rowsOf, useConsole } from './console.ts'
 
 /** The console's exceptions, reconciliation and operator changes, in Chromium. */
 
@@ -187,6 +187,10 @@ test('the screen of open matters counts exceptions live, and links to their list
   await row.getByRole('link').click()
   await page.getByRole('heading', { name: 'Exceptions' }).waitFor()
   await page.waitForURL(/status=open/)
+  await page.goto(`${service.sandbox().address}/console#/now?delivery=1`)
+  await reloadWith(page, { nouns: [] })
+  await page.getByText('Nothing is read yet').waitFor()
+  expect(await page.getByRole('dialog').count()).toBe(0)
 })
 
 /** Opens the screen of open matters with changed replies. @returns the row of the exceptions */

@@ -110,6 +110,7 @@ export const NowScreen = () => (
         },
       }}
       of={matters.value}
+      empty={['Nothing is read yet', 'The credentials decide which lists are read.']}
     />
     {(!isSandbox() || mayUse('debit')) && (
       <Panel title={`Outcomes of the last ${minutes()} minutes`}>
