@@ -218,6 +218,10 @@ test('a delivery opens in a drawer with each attempt, and is sent again', async 
   await page.keyboard.press('Escape')
   await drawer.waitFor({ state: 'detached' })
   await page.waitForURL((url) => !url.href.includes('delivery='))
+  await service.call('webhook', 'set', { provider: 'other', url: 'http://127.0.0.1:1/' })
+  await page.getByRole('link', { name: 'transaction.failed' }).click()
+  await drawer.getByRole('button', { name: 'Redeliver' }).click()
+  await drawer.getByText('No response.').waitFor()
 })
 
 test('a debit with a report that contradicts its outcome has an exception, which a note resolves', async () => {
@@ -272,8 +276,8 @@ test('a list has older debits on further pages, and the way back leads to the pa
   for (let n = 0; n < 11; n += 1) await chargeSilent()
   const page = await openScreen('debits?provider=demo&limit=10')
   await page.getByText('Of these 10:').waitFor()
-  await page.getByRole('link', { name: 'Older' }).click()
-  await page.getByRole('link', { name: 'Newest' }).waitFor()
+  await page.getByRole('link', { name: 'Next page' }).click()
+  await page.getByRole('link', { name: 'First page' }).waitFor()
   const row = rowsOf(page, 'Debits').first()
   const reference = await row.getByRole('link').innerText()
   await row.getByRole('link').click()
@@ -324,7 +328,10 @@ test('the console of production has a border and a title of its own', async () =
 
 test('a screen that does not exist says so', async () => {
   const page = await openScreen('nothing')
-  await page.getByText('This screen does not exist').waitFor()
+  const heading = page.getByRole('heading', { name: 'This screen does not exist' })
+  await heading.waitFor()
+  expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
+  expect(await legibilityFindings(page)).toEqual([])
 })
 
 test('a button opens the links on a narrow screen', async () => {

@@ -27,12 +27,14 @@ type CopiedTextProps = {
   copy?: string
   /** Names the box. */
   label?: string
+  /** Replaces an empty text. */
+  none?: string | undefined
   children?: ComponentChildren
 }
 
 /** A text in a box, below its title and the button that copies it. */
 export const CopiedText = ({ title, text, children, ...names }: CopiedTextProps) => {
-  const { copy = title.toLowerCase(), label = title } = names
+  const { copy = title.toLowerCase(), label = title, none = `The ${copy} has no body.` } = names
   return (
     <section>
       <div class="head">
@@ -40,7 +42,7 @@ export const CopiedText = ({ title, text, children, ...names }: CopiedTextProps)
         {text && <Copy label={`Copy ${copy}`} text={text} />}
       </div>
       {children}
-      {text ? <Code label={label} text={text} /> : <small>The {copy} has no body.</small>}
+      {text ? <Code label={label} text={text} /> : <small>{none}</small>}
     </section>
   )
 }
@@ -54,7 +56,7 @@ type ExchangeProps = {
   /** The command that sends the request again, and what to set before. */
   curl: string
   done: string
-  messages: readonly { name: string; headers?: Headers; body: string }[]
+  messages: readonly { name: string; headers?: Headers; body: string; none?: string | undefined }[]
 }
 
 /** A request next to its reply, with the headers that are known. */
@@ -62,10 +64,16 @@ export const Exchange = ({ curl, done, messages }: ExchangeProps) => (
   <>
     <Copy label="Copy as curl" text={curl} done={`Copied. ${done}`} />
     <div class="columns">
-      {messages.map(({ name, headers = [], body }) => {
+      {messages.map(({ name, headers = [], body, none }) => {
         const of = ` of the ${name.toLowerCase()}`
         return (
-          <CopiedText key={name} title={name} label={`Body${of}`} text={prettyJson(body)}>
+          <CopiedText
+            key={name}
+            title={name}
+            label={`Body${of}`}
+            text={prettyJson(body)}
+            none={none}
+          >
             {headers.length > 0 && (
               <details open>
                 <summary>Headers</summary>

@@ -41,6 +41,7 @@ const Attempts = ({ attempts, body: sent }: SentDelivery) => {
   const shown = attempts.find(({ attempt }) => attempt === chosen) ?? attempts.at(-1)
   const headers = Object.entries(shown?.request_headers ?? {})
   const body = JSON.stringify(sent, null, 2)
+  const none = shown?.response_code === null ? 'No response.' : undefined
   return (
     <>
       <fieldset class="row" aria-label="Attempts">
@@ -62,7 +63,7 @@ const Attempts = ({ attempts, body: sent }: SentDelivery) => {
             done="Set URL before you run it; it has no signature."
             messages={[
               { name: 'Request', headers, body },
-              { name: 'Response', body: receivedText(shown.response_body ?? '') },
+              { name: 'Response', body: receivedText(shown.response_body ?? ''), none },
             ]}
           />
         </>
@@ -78,7 +79,7 @@ export const DeliveryDrawer = () => {
   const { delivery: id } = place.value.filters
   const watch = { entities: ['delivery', 'receipt'] }
   const delivery = useOperator('delivery', 'show', id ? { id } : undefined, watch)
-  if (!id) return null
+  if (!id || !mayUse('delivery')) return null
   const closing = <Button onClick={close}>Close</Button>
   return (
     <Modal key={id} title={`Delivery ${id}`} kind="drawer" onClose={close} actions={closing}>
