@@ -1,8 +1,9 @@
 import type { NounName } from '../../../shared/operator/results.ts'
 import type { ApprovalResult } from '../../../shared/views/operator/approval.ts'
 import type { ChangeResult } from '../../../shared/views/operator/change.ts'
+import { withSeparators } from '../amounts.ts'
 import { formOf, labelOf } from '../catalogue-fields.ts'
-import { isRefusal, isSandbox, mayUse, submit } from '../client.ts'
+import { actingAs, isRefusal, isSandbox, mayUse, settings, submit } from '../client.ts'
 import { moneyOf } from '../money.ts'
 import { Call } from '../parts/call.tsx'
 import { listScreen } from '../parts/list.tsx'
@@ -19,6 +20,8 @@ const changesOf = ({ noun, verb, options }: ApprovalResult) => {
   return Object.entries(options).filter(([name]) => name !== object)
 }
 
+const AMOUNTS = /^(?:amount|sum)$/
+
 /** The call with its options and object; one about many has counts, sum and digest, which the operators compare. */
 const CallText = (approval: ApprovalResult) => {
   const { noun, verb, target, object, scope } = approval
@@ -32,7 +35,7 @@ const CallText = (approval: ApprovalResult) => {
     <Noted of={call}>
       {Object.entries(texts)
         .filter(([, value]) => value !== null)
-        .map(([name, value]) => `${name}: ${value}`)}
+        .map(([name, value]) => `${name}: ${AMOUNTS.test(name) ? withSeparators(value) : value}`)}
     </Noted>
   )
 }
@@ -87,17 +90,21 @@ const Terms = (approval: ApprovalResult) => {
   return option ? <Settings option={option} {...approval} /> : <CallText {...approval} />
 }
 
+const ownName = () => (actingAs.value ? `local:${actingAs.value}` : settings.value?.operator)
+
 const Decision = (approval: ApprovalResult) => {
   const { id, status, noun, verb, target, requested_by } = approval
   if (status !== 'pending') return null
   return (
     <div class="row">
-      <Call
-        of={['approval', 'grant', { id }]}
-        about={`Runs “${noun} ${verb} ${target}”, which ${requested_by} requested.`}
-        confirmation={() => <Terms {...approval} />}
-        movesMoney
-      />
+      {requested_by !== ownName() && (
+        <Call
+          of={['approval', 'grant', { id }]}
+          about={`Runs “${noun} ${verb} ${target}”, which ${requested_by} requested.`}
+          confirmation={() => <Terms {...approval} />}
+          movesMoney
+        />
+      )}
       <Call of={['approval', 'deny', { id }]} about={`“${noun} ${verb} ${target}” will not run.`} />
     </div>
   )
