@@ -131,7 +131,7 @@ export const countRareEvents = (observations: Observations): [name: string, time
   const counts: [name: string, times: number][] = []
   const count = (name: string, events: readonly unknown[] = []) =>
     counts.push([name, events.length])
-  const { measurements, erasures } = observations
+  const { measurements, erasures, falsified } = observations
   for (const alarm of alarms)
     count(
       `metric ${alarm}`,
@@ -146,5 +146,6 @@ export const countRareEvents = (observations: Observations): [name: string, time
   count('customer erased', erasures[0]?.phones)
   const again = erasures[0]?.afterDays === 0 ? erasures[1] : undefined
   count('customer erased again after a restore', again?.phones)
+  count('item falsified', falsified?.told)
   return counts
 }

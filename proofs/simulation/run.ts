@@ -24,13 +24,14 @@ import { runtimeOf, timeoutsOf } from './engine/runtime.ts'
 import { setSizes } from './engine/sizes.ts'
 import { newTrace, type Trace } from './engine/trace.ts'
 import { type Run, startWorkers, timeoutOf } from './engine/warm-functions.ts'
-import { DAY_MS } from './invariants/time-and-money.ts'
+import { DAY_MS, HOUR_MS } from './invariants/time-and-money.ts'
 import { newApi } from './peers/api.ts'
 import { newBooks } from './peers/books.ts'
 import { invokeCalls, newOperators } from './peers/operators.ts'
 import { peersOf } from './peers/peers.ts'
 import { newSettings } from './scenario/change-settings.ts'
 import { newClients } from './scenario/clients.ts'
+import { falsify } from './scenario/falsify.ts'
 import * as fixtures from './scenario/fixtures.ts'
 import { startNights, startRounds } from './scenario/nights.ts'
 import { eraseAfterDays, eraseCustomers, newRestore, newStage } from './scenario/restore.ts'
@@ -96,8 +97,15 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const erasures: seen.Erasure[] = []
   void eraseCustomers(scenario, { api, operators, ...aws }, erasures)
   if (scenario.erases) await runUntil(scenario.endAt + ERASURE_MS, clock, writers)
+  let falsified: seen.Falsified | undefined
+  if (!scenario.erases) {
+    void falsify(scenario, { operators, ...aws }).then((one) => {
+      falsified = one
+    })
+    await runUntil(scenario.endAt + HOUR_MS, clock, writers)
+  }
   await closeConnections()
-  const observations: Observations = { ...observed, ...ended, erasures }
+  const observations: Observations = { ...observed, ...ended, erasures, falsified }
   return {
     observations,
     digest: trace.digest(),

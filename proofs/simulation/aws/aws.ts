@@ -131,8 +131,10 @@ const startNights = ({ clock, faults, scenario }: Deps, fire: (queue: QueueName)
   }
 }
 
+type Write = { Key: Pick<Item, 'pk' | 'sk'>; Item: Item | undefined }
+
 /** Returns the items that changed after an instant, as they were then. */
-const changedAfter = (changes: readonly Change[], at: number) => {
+const changedAfter = (changes: readonly Change[], at: number): Write[] => {
   const [kept, touched] = [new Map<string, Item | undefined>(), new Map<string, Item>()]
   for (const { at: changedAt, before, after } of changes) {
     const item = after ?? before
@@ -140,7 +142,7 @@ const changedAfter = (changes: readonly Change[], at: number) => {
     if (changedAt <= at) kept.set(`${item.pk} ${item.sk}`, after)
     else touched.set(`${item.pk} ${item.sk}`, item)
   }
-  return Array.from(touched, ([key, { pk, sk }]) => ({ Key: { pk, sk }, Item: kept.get(key) }))
+  return Array.from(touched, ([key, Key]) => ({ Key, Item: kept.get(key) }))
 }
 
 const EXPIRY_EACH_MS = 6 * HOUR_MS
@@ -161,7 +163,7 @@ export const newAws = (deps: Deps) => {
   const changes: Change[] = []
   /** The last record of the table before its restore; the stream of the new table is empty. */
   let lostRecords = 0
-  let isRestoring = false
+  let isOverwriting = false
   const conditions = conditionsOf(deps)
   const period = newPeriods(deps)
   const garbled = newGarbling(faults)
@@ -181,7 +183,10 @@ export const newAws = (deps: Deps) => {
       const result = await run(name as Parameters<Run>[0], given)
       return result.kind === 'done' ? result : { kind: 'failed' }
     },
-    conditions: { ...conditions, losesRecord: (one) => isRestoring || conditions.losesRecord(one) },
+    conditions: {
+      ...conditions,
+      losesRecord: (one) => isOverwriting || conditions.losesRecord(one),
+    },
     by: () => {
       const worker = effects.writer()
       return worker && { name: worker.name, invocation: worker.number }
@@ -209,19 +214,27 @@ export const newAws = (deps: Deps) => {
   }
   startNights(deps, fireCron)
   startExpiry(deps, services.table.removeExpired)
+  /** Writes items, or deletes them, of which the stream has no records. */
+  const overwrite = (writes: readonly Write[]): void => {
+    isOverwriting = true
+    for (const {
+      Key: { pk, sk },
+      Item,
+    } of writes) {
+      if (Item) services.table.run('PutCommand', { TableName: TABLE, Item })
+      else services.table.run('DeleteCommand', { TableName: TABLE, Key: { pk, sk } })
+    }
+    isOverwriting = false
+  }
   const restoreTable = (at: number): void => {
     // A running invocation, such as an operator's, writes to the table before its restore.
     crashAll()
-    isRestoring = true
-    for (const { Key, Item } of changedAfter(changes, at)) {
-      if (Item) services.table.run('PutCommand', { TableName: TABLE, Item })
-      else services.table.run('DeleteCommand', { TableName: TABLE, Key })
-    }
-    isRestoring = false
+    overwrite(changedAfter(changes, at))
     lostRecords = changes.length
   }
   return {
     restoreTable,
+    overwrite,
     answer: (command: Command): Promise<unknown> =>
       (calls[command.constructor.name] ?? toTable)(callBy(scenario.otherRelease, command)),
     items: services.table.items,

@@ -218,6 +218,13 @@ export type Erasure = {
   after: readonly Item[]
 }
 
+/** What was wrong in the table after a run, and the reconciliation of its day. */
+export type Falsified = {
+  date: string
+  told: readonly { subject: string; name: string }[]
+  result: unknown
+}
+
 export type Observations = {
   setup: RunSetup
   /** The table at the end. */
@@ -235,6 +242,7 @@ export type Observations = {
   strikes: readonly Strike[]
   /** Without the calls and changes of the erasures. */
   erasures: readonly Erasure[]
+  falsified: Falsified | undefined
   /** The messages that the sweep sent. */
   repairs: readonly { at: number; queue: string; body: string }[]
 }

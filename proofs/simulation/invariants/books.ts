@@ -1,5 +1,5 @@
 import type { BookEntry } from '../engine/observations.ts'
-import { membersOf } from './calls.ts'
+import { type Members, membersOf } from './calls.ts'
 import { owedFor } from './ledger.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import { movesTo, type RawFunding } from './raw-items.ts'
@@ -83,6 +83,26 @@ const booksMatchDebits = eachDebit((debit, index) => {
   return !isOpen && `its bank has ${inGhs(held)}, but owes ${inGhs(owed)} by the table`
 })
 
+type Movement = { reference: string; uuid: string; completed_at: string | null }
+
+const movementsIn = ({ debits }: Members): readonly Movement[] =>
+  Array.isArray(debits) ? debits : []
+
+/** A statement is compared with money that a bank moved: not with a debit that it never made, or only by a word. */
+const statementsMatchBooks: Check = (index, report) => {
+  for (const { verb, result, call } of index.operatorCalls) {
+    const isCompared = verb === 'statement' && call.at >= index.setup.endedAt - DAY_MS
+    for (const { reference, uuid, completed_at } of isCompared ? movementsIn(result) : []) {
+      const debit = index.byUuid.get(uuid)
+      if (!debit || completed_at === null) continue
+      const isMade = index.booksOf.get(uuid)?.[0]?.type === 'debit'
+      const isUnrefunded = debit.item.status === 'reversed' && !index.refunds.has(reference)
+      if (isUnrefunded || !(isMade || isDisputed(debit, index)))
+        report(reference, 'is compared with a statement, but its bank moved no money')
+    }
+  }
+}
+
 /** The banks paid each batch what the table says. The reconciliation compares the sums (47). */
 const payoutsMatchBooks = eachBatch(({ item: { id, status, paid }, changes }, index) => {
   const made = -booked(index.booksOf.get(id))
@@ -128,6 +148,6 @@ const cashMatchesBooks: Check = (index, report) => {
 export const checks: Checks = {
   25: [payoutsMatchBooks],
   52: [refundsAreCovered],
-  53: [booksMatchDebits],
+  53: [booksMatchDebits, statementsMatchBooks],
   54: [cashMatchesBooks],
 }

@@ -1,6 +1,6 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { Options, RunSetup } from '../engine/observations.ts'
-import { releaseOf, restoreOf } from './calls.ts'
+import { membersOf, releaseOf, restoreOf } from './calls.ts'
 import type { ObservationIndex } from './observation-index.ts'
 import { isRefusal } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
@@ -58,6 +58,24 @@ const reconciliationsFindNothing: Check = (index, report) => {
     for (const { subject, difference, number } of differencesIn(invariants, index))
       report(subject, `${difference} (reconciliation of ${options.date}, invariant ${number})`)
   }
+}
+
+type Wrong = { differences: number; examples: { subject: string }[] }
+
+/** The reconciliation of a day names each item that is wrong. */
+const falsehoodsAreNamed: Check = ({ observations: { falsified } }, report) => {
+  if (!falsified) return
+  const { date, told, result } = falsified
+  const { invariants = [] } = membersOf(result) as { invariants?: Wrong[] }
+  const named = new Set(
+    invariants.flatMap(({ examples }) => examples.map(({ subject }) => subject)),
+  )
+  for (const { subject, name } of told)
+    if (!named.has(subject))
+      report(subject, `${name}, but the reconciliation of ${date} does not name it`)
+  for (const { differences, examples } of invariants)
+    if (differences < examples.length)
+      report(date, `counts ${differences} of ${examples.length} differences`)
 }
 
 /** The debits of a statement were charged on its day or the three days before. */
@@ -158,7 +176,7 @@ const unknownMembersStay: Check = ({ observations: { changes } }, report) => {
 }
 
 export const checks: Checks = {
-  47: [reconciliationsFindNothing, statementsAreWhole],
+  47: [reconciliationsFindNothing, falsehoodsAreNamed, statementsAreWhole],
   51: [nightlyReconciliationsEnd],
   67: [unknownMembersStay],
   72: [restoresHold],

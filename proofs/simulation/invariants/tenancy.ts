@@ -2,9 +2,9 @@ import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { ApiCall } from '../engine/observations.ts'
 import { isAccepted, type Members, membersOf } from './calls.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
-import { ownerIn } from './raw-items.ts'
+import { entriesOf, ownerIn, type RawDebit } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
-import { debitNumber, inGhs, MINUTE_MS } from './time-and-money.ts'
+import { dayOf, debitNumber, inGhs, MINUTE_MS } from './time-and-money.ts'
 
 /** Providers and banks see all of their own objects and no others. */
 
@@ -111,9 +111,15 @@ const statusOf = (item: Item, at: number): unknown => {
   return isOver ? 'expired' : decision
 }
 
-type List = { name: string; owner: unknown; status: unknown; at: number }
+const isOf = (item: Item, day: unknown): boolean => {
+  const at =
+    item.entity === 'debit' ? entriesOf(item as RawDebit)[0]?.at : Date.parse(String(item.at))
+  return day === undefined || (at !== undefined && dayOf(at) === day)
+}
 
-const countOf = (index: ObservationIndex, { name, owner, status, at }: List): number => {
+type List = { name: string; owner: unknown; status: unknown; day: unknown; at: number }
+
+const countOf = (index: ObservationIndex, { name, owner, status, day, at }: List): number => {
   // A message of before a restore can name an event that the restore undid.
   if (name === 'list-events')
     return index.observations.items
@@ -130,7 +136,8 @@ const countOf = (index: ObservationIndex, { name, owner, status, at }: List): nu
   return [...listed].filter(
     (item) =>
       [undefined, item.provider].includes(owner as never) &&
-      [undefined, statusOf(item, at)].includes(status),
+      [undefined, statusOf(item, at)].includes(status) &&
+      isOf(item, day),
   ).length
 }
 
@@ -144,11 +151,14 @@ const listsAreComplete: Check = (index, report) => {
     const rows: unknown = membersOf(data).transactions ?? data ?? result
     const owner = caller?.id ?? membersOf(options).provider
     const isRead = name in LISTED && verb === 'list' && at >= from
-    const { status } = membersOf(options)
-    return isRead && Array.isArray(rows) ? [{ name, owner, status, at, rows }] : []
+    const { status, from: day } = membersOf(options)
+    return isRead && Array.isArray(rows) ? [{ name, owner, status, day, at, rows }] : []
   })
   const changing = changingIn(index)
-  const lists = Map.groupBy(pages, ({ name, owner, status }) => `${name} ${owner} ${status}`)
+  const lists = Map.groupBy(
+    pages,
+    ({ name, owner, status, day }) => `${name} ${owner} ${status} ${day}`,
+  )
   for (const [list, own] of lists) {
     const [first] = own
     if (!first) continue

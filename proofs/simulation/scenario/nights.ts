@@ -20,7 +20,7 @@ import { needsRepair } from './setup.ts'
 /** The work of operators, banks and providers at fixed times: settlements, rounds, remittances and audits. */
 
 const RECONCILED_MS = 2 * HOUR_MS
-const RECONCILES = { triesMax: 3 }
+export const RECONCILES = { triesMax: 3 }
 
 type Nights = Engine & { operators: Operators }
 
@@ -117,13 +117,18 @@ const perPage = {
   'list-settlements': '2',
 } as const
 
-/** The lists of operators, of all providers or of one, and of objects in a status. */
-const lists: readonly { noun: string; owner?: string; statuses?: readonly string[] }[] = [
+/** The lists of operators, of all providers or of one, of objects in a status, and of those of a day. */
+const lists: readonly {
+  noun: string
+  owner?: string
+  statuses?: readonly string[]
+  isDated?: boolean
+}[] = [
   { noun: 'change' },
   { noun: 'approval', statuses: ['pending', 'granted', 'denied', 'expired'] },
-  { noun: 'exception', statuses: ['open', 'resolved'] },
+  { noun: 'exception', statuses: ['open', 'resolved'], isDated: true },
   { noun: 'delivery', owner: 'provider', statuses: ['abandoned'] },
-  { noun: 'debit', owner: 'provider' },
+  { noun: 'debit', owner: 'provider', isDated: true },
 ]
 
 /** Reads a list to its end, by cursors or by page numbers. Returns its last page. */
@@ -149,7 +154,7 @@ const readPages = async (
  */
 const audit = async (
   { api, operators: { operate, random } }: Staff,
-  kind: Scenario['kind'],
+  { kind, startAt }: Scenario,
 ): Promise<void> => {
   for (const [index, { id }] of simulatedProviders.entries()) {
     const caller = { kind: 'provider' as const, id }
@@ -181,10 +186,14 @@ const audit = async (
       if (noun === 'delivery' && page.result?.[0]) await operate(noun, 'show', { id })
     } while (page.next_cursor)
   }
-  for (const { noun, owner, statuses = [] } of lists) {
+  // Most debits are charged within it.
+  const day = dayOf(startAt + random.between(0, 1.5 * DAY_MS))
+  for (const { noun, owner, statuses = [], isDated } of lists) {
     for (const { id } of owner ? simulatedProviders : [{ id: '' }]) {
+      const named = owner && { [owner]: id }
       for (const status of ['', ...statuses])
-        await readList(noun, { ...(owner && { [owner]: id }), ...(status && { status }) })
+        await readList(noun, { ...named, ...(status && { status }) })
+      if (isDated) await readList(noun, { ...named, from: day, to: day })
     }
   }
   const listed = { phone_number: '+233241234567', status: 'completed', per_page: '2' }
@@ -215,10 +224,11 @@ const scan = async (api: Api): Promise<void> => {
 }
 
 /** Schedules the rounds of operators, the remittances of banks at their times, and the audits of providers. */
-export const startRounds = ({ seed, rounds, endAt, kind }: Scenario, deps: Staff): void => {
+export const startRounds = (scenario: Scenario, deps: Staff): void => {
+  const { seed, rounds, endAt } = scenario
   const { api, books } = deps
   const follow = newRunbooks(deps)
-  void api.until(endAt - AUDIT_MS).then(() => audit(deps, kind))
+  void api.until(endAt - AUDIT_MS).then(() => audit(deps, scenario))
   if (seed % 4 === 0) void api.until(endAt - AUDIT_MS).then(() => scan(api))
   for (const at of rounds) void api.until(at).then(follow)
   const random = randomOf(seedOf(seed, 10, 1))

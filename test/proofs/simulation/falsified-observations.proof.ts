@@ -224,8 +224,32 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const { result } = call(run, ({ name }) => name === 'manage-reconciliation').reply.body
     result.invariants[0].examples.push({ subject: 'amber', difference: 'is missing' })
   },
+  '47 a falsified batch is not named': (run) => {
+    const told = [{ subject: 'STL-20261120-AAAAAA', name: 'a batch has another net' }]
+    run.falsified = { date: '2026-11-20', told, result: { invariants: [] } }
+  },
+  '47 a reconciliation counts fewer differences than it names': (run) => {
+    const examples = [{ subject: 'amber', difference: 'is missing' }]
+    const result = { invariants: [{ differences: 0, examples }] }
+    run.falsified = { date: '2026-11-20', told: [], result }
+  },
   '48 a charge within the request limit is rejected': (run) => {
     charges(run)[0].reply.status = 429
+  },
+  '49 an operator reads a debit of another day': (run) => {
+    const isDated = ({ name, sent, reply }: Any) =>
+      name === 'manage-debit' && sent?.verb === 'list' && sent.options.from && reply?.body.result
+    for (const { reply } of run.calls.filter(isDated)) reply.body.result.push({})
+  },
+  '53 a reversal without a refund is compared with a statement': (run) => {
+    const isRead = ({ reply, sent }: Any) =>
+      sent?.verb === 'statement' && reply.body.result.debits.length > 0
+    const { result } = call(run, isRead).reply.body
+    const { uuid } = result.debits.find(({ status }: Any) => status === 'failed')
+    Object.assign(
+      result.debits.find((one: Any) => one.uuid === uuid),
+      { completed_at: '2026-11-20T10:00:00.000Z' },
+    )
   },
   '49 a list lacks a debit': (run) => {
     call(run, ({ name }) => name === 'list-debit-requests').reply.body.data.pop()
@@ -470,7 +494,7 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   },
   '49 a list of resolved exceptions lacks one': (run) => {
     const isList = ({ sent }: Any) => sent?.options?.status === 'resolved'
-    call(run, isList).reply.body.result = []
+    call(run, isList).reply.body.result.push({})
   },
   '63 a metric lacks its dimension': ({ measurements }) => {
     measurements.find(({ name }: Any) => name === 'SweepRuns').dimensions = {}

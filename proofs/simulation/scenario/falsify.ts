@@ -1,0 +1,107 @@
+import type { Item } from '../../../sandbox/aws/table/change.ts'
+import type { Aws } from '../aws/aws.ts'
+import type { Falsified } from '../engine/observations.ts'
+import { randomOf, seedOf } from '../engine/random.ts'
+import {
+  type Kind,
+  kindOf,
+  ownerIn,
+  type RawBatch,
+  type RawChunk,
+  type RawDebit,
+} from '../invariants/raw-items.ts'
+import { type Operators, resultOf } from '../peers/operators.ts'
+import { RECONCILES } from './nights.ts'
+import type { Scenario } from './scenario.ts'
+
+/** Wrong items in the table of a finished run, each of which the reconciliation of its day has to name. */
+
+type Stored = Item & { reference?: string } & Partial<
+    Pick<RawDebit, 'settledIn' | 'history' | 'amount'> &
+      Pick<RawBatch, 'totals' | 'bankReference' | 'completedAt'> &
+      RawChunk
+  >
+
+const MONEY = new Set<Kind>(['debit', 'claim', 'lines', 'batch', 'refund'])
+
+/** Returns what an item says instead. */
+type Falsehood = (item: Stored) => object | null | undefined | false | ''
+
+const lost = {}
+
+/** Returns rows of lines, the first of which has another fee. */
+const withFee = (rows: string): string => {
+  const [first = '', ...others] = rows.split('\n')
+  const line = JSON.parse(first)
+  return [JSON.stringify([...line.slice(0, -1), line.at(-1) + 1]), ...others].join('\n')
+}
+
+const failed = ({ completedAt }: Stored) => ({
+  ...{ status: 'failed', failedAt: completedAt, failure: 'The account is closed' },
+  ...{ completedAt: null, bankReference: null },
+})
+
+const withMore = ({ amount = 0 }: Stored) => ({ amount: amount + 1 })
+
+const falsehoods: Record<string, Falsehood> = {
+  'a settled debit has another amount': (item) => item.settledIn && withMore(item),
+  'a settled debit is in no batch': ({ settledIn }) => settledIn && { settledIn: undefined },
+  'a debit lacks its last change': ({ history }) => history && { history: history.slice(0, -1) },
+  'a debit is lost': ({ entity }) => entity === 'debit' && lost,
+  'a claim is lost': (item) => kindOf(item) === 'claim' && lost,
+  'a line has another fee': ({ debits }) => debits && { debits: withFee(debits) },
+  'an adjustment has another fee': ({ adjustments }) =>
+    adjustments && { adjustments: withFee(adjustments) },
+  'lines are lost': ({ entity }) => entity === 'lines' && lost,
+  'a batch has another net': ({ totals }) =>
+    totals && { totals: { ...totals, net: totals.net + 1 } },
+  'a paid batch has failed': (item) =>
+    item.entity === 'batch' && item.bankReference && failed(item),
+  'a completed refund has another amount': (item) =>
+    item.entity === 'refund' && item.completedAt && withMore(item),
+}
+
+/** Returns the debit or batch that the reconciliation names. */
+const subjectOf = ({ entity, pk, reference = '' }: Stored): string =>
+  entity === 'batch' || entity === 'lines' ? ownerIn(pk) : reference
+
+/** Returns the day whose reconciliation reads an item. */
+const dayOf = (item: Stored): string =>
+  item.entity === 'refund'
+    ? String(item.completedAt).slice(0, 10)
+    : subjectOf(item).replace(/^\w+-(\d{4})(\d\d)(\d\d)-.*$/, '$1-$2-$3')
+
+type Tools = Pick<Aws, 'items' | 'overwrite'> & { operators: Operators }
+
+/** Falsifies items of one day, each of another debit and batch, and reconciles the day. */
+export const falsify = async (
+  { seed }: Scenario,
+  { operators, items, overwrite }: Tools,
+): Promise<Falsified> => {
+  const random = randomOf(seedOf(seed, 18))
+  const all = (items() as Stored[]).filter((item) => MONEY.has(kindOf(item)))
+  const date = dayOf(random.pick(all))
+  const ofDay = all.filter((item) => dayOf(item) === date)
+  const used = new Set<string>()
+  const told = Object.entries(falsehoods).flatMap(([name, say]) => {
+    const able = ofDay.flatMap((item) => {
+      const isUsed = used.has(subjectOf(item)) || used.has(item.settledIn ?? '')
+      const said = !isUsed && say(item)
+      return said ? [{ name, item, said }] : []
+    })
+    if (able.length === 0) return []
+    const one = random.pick(able)
+    const subject = subjectOf(one.item)
+    used.add(subject).add(one.item.settledIn ?? subject)
+    return [{ ...one, subject }]
+  })
+  overwrite(
+    told.map(({ item, said }) => ({
+      Key: item,
+      Item: said === lost ? undefined : { ...item, ...said },
+    })),
+  )
+  const call = await operators.operate('reconciliation', 'run', { date }, RECONCILES)
+  const named = told.map(({ subject, name }) => ({ subject, name }))
+  return { date, told: named, result: resultOf(call) }
+}
