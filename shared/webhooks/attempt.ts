@@ -45,9 +45,6 @@ type AttemptRequest = {
   skipsSlowReceivers: boolean
 }
 
-/** Later attempts at an event count also if aborted: it ends, though its receiver hangs at this event only. */
-const UNCOUNTED_MAX = 3
-
 /** An attempt that has ended and is not recorded yet. */
 export type EndedAttempt = {
   previous: Delivery | undefined
@@ -100,8 +97,7 @@ export const attemptDelivery = async (
     request.skipsSlowReceivers && pace === 'slow' && !(await isPrompt(responding, runtime))
   if (hangs) abort.abort()
   const { outcome: received, address } = await sending
-  const isAborted = hangs && received.kind === 'unreached'
-  const isUncounted = isAborted && record.attemptCount < UNCOUNTED_MAX
+  const isUncounted = hangs && received.kind === 'unreached'
   const outcome = event.isErased ? withoutBody(received) : received
   const milliseconds = runtime.wallTime().getTime() - sentAt.getTime()
   const signedAt = timestampOf(sentAt) !== timestampOf(at) && { sentAt }

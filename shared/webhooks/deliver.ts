@@ -1,5 +1,6 @@
 import type { Reference } from '../domain/ids.ts'
 import type { ProviderId } from '../domain/providers/provider.ts'
+import type { FailureReason } from '../domain/webhooks/attempt.ts'
 import { isChargeEvent } from '../domain/webhooks/event.ts'
 import { log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
@@ -9,6 +10,8 @@ import { findWithEvents } from './find-events.ts'
 
 /** Consecutive events of one debit or batch, and the number of the attempt at each. */
 type EventRange = { reference: Reference; n: number; through?: number | undefined; attempt: number }
+
+const TIMED_OUT = 4408 satisfies FailureReason
 
 /**
  * Returns a function for the messages of one invocation, which share the read of each webhook. It
@@ -37,7 +40,9 @@ export const newDeliverer = (
     }
     const { provider } = first
     const { webhook, health } = await webhookOf(provider)
-    if (webhook && health.slowSince && skipsSlowReceivers) return { provider }
+    // A receiver may hang at one event only: after a timeout the event can use all its time elsewhere.
+    const timedOut = deliveries.some(({ n, reason }) => n === from && reason === TIMED_OUT)
+    if (webhook && skipsSlowReceivers && (health.slowSince || timedOut)) return { provider }
     const request = { number: range.attempt, webhook, health, skipsSlowReceivers }
     const unsaved: EndedAttempt[] = []
     try {

@@ -7,7 +7,7 @@ import { deliverSidelinedWebhook } from '../../functions/jobs/deliver-sidelined-
 import { deliverWebhook } from '../../functions/jobs/deliver-webhook.ts'
 import { bytesOf } from '../../sandbox/aws/table/units.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
-import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
+import { newDelivery, recordAttempt, redeliver } from '../../shared/domain/webhooks/delivery.ts'
 import type { Webhook } from '../../shared/domain/webhooks/webhook.ts'
 import { queueUrlVariable, real } from '../../shared/runtime.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -255,26 +255,38 @@ test('one of ten messages at a receiver that hangs keeps waiting, and nine are a
   expect(sends.reduce((sum, count) => sum + count, 0)).toBe(10)
 })
 
-test.each([
-  [2, 7],
-  [3, 6],
-])('an aborted attempt after %i others leaves %i as the maximum', async (attemptCount, most) => {
+test('an aborted attempt does not count, and the next one has all its time in the sidelined queue', async () => {
   answer = (_, response) => held.push(response)
-  const provider = providerId(`hangs-again-${attemptCount}`)
+  const provider = providerId('hangs-again')
   const event = debitEvent(await storeWithWebhook(provider), 0)
-  await changeHealth(provider, () => ({ slowSince: NOON }))
   const settings = { ...webhook, url: receiverUrl(), timeoutSeconds: 3 }
-  const previous = { ...newDelivery(event, settings), attemptCount, attemptsMax: 6 }
+  const unavailable = { kind: 'answered', code: 503, body: '' } as const
+  const timing = { id: 'dlv_1', at: NOON, milliseconds: 5, address: '127.0.0.1', sentAs: 'x' }
+  const abandoned = [1, 2, 3, 4].reduce(
+    (record) => recordAttempt(record, unavailable, timing, 0),
+    newDelivery(event, { attemptsMax: 4 }),
+  )
+  const previous = redeliver(abandoned, NOON)
   await replaceDelivery(undefined, previous)
-  const request = { previous, number: attemptCount + 1, webhook: settings, health: {} }
+  await changeHealth(provider, () => ({ slowSince: NOON }))
   const pause: typeof real.pause = (milliseconds, signal) => real.pause(milliseconds / 20, signal)
   const attempt = await attemptDelivery(
-    { ...request, event, skipsSlowReceivers: true },
+    { event, previous, number: 5, webhook: settings, health: {}, skipsSlowReceivers: true },
     { ...real, pause },
   )
   await saveAttempts(attempt ? [attempt] : [], real)
-  const [delivery] = await listDeliveries(event.reference)
-  expect(delivery).toMatchObject({ attemptCount: attemptCount + 1, attemptsMax: most })
+  const statuses = async () =>
+    (await listDeliveries(event.reference)).map(
+      ({ status, attemptCount, attemptsMax }) => `${status} ${attemptCount}/${attemptsMax}`,
+    )
+  expect(await statuses()).toEqual(['failed 5/6'])
+  await changeHealth(provider, () => ({}))
+  answer = (_, response) => response.end()
+  const message = { reference: event.reference, n: 0, attempt: 6 }
+  await invoke([message])
+  expect([arrived.length, sends]).toEqual([1, [1]])
+  await invoke([message], deliverSidelinedWebhook(real))
+  expect(await statuses()).toEqual(['delivered 6/6'])
 })
 
 test('a receiver that responds at once and sends its body slowly is not slow', async () => {
