@@ -86,6 +86,12 @@ const ABORTED_MAX_MS = 8_000
 const isAborted = ({ responseCode, cause, milliseconds }: RawAttempt): boolean =>
   responseCode === null && milliseconds < ABORTED_MAX_MS && (cause ?? '').endsWith('_timeout')
 
+const TIMED_OUT = 4408
+
+/** A worker that began after the record of a timeout aborts no attempt. */
+const mayAbort = ({ before, since }: Step<RawDelivery>, previous?: Step<RawDelivery>): boolean =>
+  before?.reason !== TIMED_OUT || !previous || since <= previous.at
+
 const ENDS: Record<DeliveryStatus, boolean> = {
   pending: false,
   delivered: true,
@@ -96,17 +102,17 @@ const ENDS: Record<DeliveryStatus, boolean> = {
 export const isEnd = (status: DeliveryStatus | undefined) => status !== undefined && ENDS[status]
 
 /**
- * Returns the attempts allowed after one is recorded. An attempt does not count if it was aborted,
- * or if it was in flight when the record ended or a redelivery was requested.
+ * Returns the attempts allowed after one is recorded. An attempt does not count if it was in flight
+ * when the record ended or a redelivery was requested.
  */
-const allowedAfter = ({ before, after }: Step<RawDelivery>, allowed: number, skew: number) => {
+const allowedAfter = (change: Step<RawDelivery>, skew: number, allowed: number): number => {
+  const { before, after } = change
   if (!after?.last) return allowed
-  const spare = isAborted(after.last) ? 1 : 0
   const wasInFlight =
     Date.parse(after.last.at) <= Date.parse(before?.nextAttemptAt ?? '') + 2 * skew
   const isRequested = before?.status === 'pending' && (after.status === 'pending' || wasInFlight)
   const ended = isEnd(before?.status) ? after.attemptCount : 0
-  return Math.max(allowed + spare, isRequested ? after.attemptCount + 1 : ended)
+  return Math.max(allowed, isRequested ? after.attemptCount + 1 : ended)
 }
 
 const attemptsAreAllowed = eachEvent((event, { deliveries, timeline, setup }) => {
@@ -114,13 +120,15 @@ const attemptsAreAllowed = eachEvent((event, { deliveries, timeline, setup }) =>
   const { changes = [] } = deliveries.get(key) ?? {}
   const hooks = timeline.during('webhook', provider, writtenAt - 2 * setup.skew, setup.endedAt)
   let allowed = Math.max(...hooks.map((hook) => hook?.attemptsMax ?? 1 + retriesOf(type)))
-  return changes.flatMap((change) => {
+  return changes.flatMap((change, n) => {
     const { before, after, by, sequence } = change
     if (!after) return []
     const { attemptCount, attemptsMax, nextAttemptAt, autoRetries } = after
     const made = attemptCount - (before?.attemptCount ?? 0)
     if (isRevived(change)) allowed = Math.max(allowed, attemptCount + 1)
-    if (made === 1) allowed = allowedAfter(change, allowed, setup.skew)
+    const isSpare = made === 1 && after.last && isAborted(after.last)
+    if (isSpare && mayAbort(change, changes[n - 1])) allowed += 1
+    if (made === 1) allowed = allowedAfter(change, setup.skew, allowed)
     const isDue = nextAttemptAt && attemptCount >= attemptsMax
     const isMoved = before?.deliveredAt && after.deliveredAt !== before.deliveredAt
     return [

@@ -115,6 +115,9 @@ concurrent-attempt-not-recorded shared/webhooks/attempt.ts
 aborted-attempt-not-recorded shared/webhooks/deliver.ts
 -        unsaved.push(attempt)
 +        if (!attempt.isUncounted) unsaved.push(attempt)
+timed-out-event-not-sidelined shared/webhooks/deliver.ts
+-(health.slowSince || timedOut)
++health.slowSince
 duplicate-message-starts-an-attempt shared/webhooks/attempt.ts
 -isSettled(record) || number !== record.attemptCount + 1
 +isSettled(record)
@@ -158,6 +161,9 @@ lost-race-of-an-approval-reported-as-success shared/store/debits/transitions.ts
 decision-of-the-next-day-not-sealed shared/audit/sources.ts
 -const APPROVAL_DAYS = 2
 +const APPROVAL_DAYS = 0
+prompt-counts-from-charge shared/domain/debits/prompts.ts
+-  return at !== null && at >= since
++  return false
 approval-before-the-timeout-not-read shared/submissions/expire.ts
 -const due = deadline(current, phase
 +const due = deadline(debit, phase`
