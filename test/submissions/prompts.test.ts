@@ -177,6 +177,17 @@ test('a debit that was never submitted counts for ten minutes from its charge', 
   expect(await statusAt(await stored(a, 603), 603)).toBe('processing')
 })
 
+test('1,000 debits that were never submitted do not prevent the count of later ones', async () => {
+  for (let n = 0; n < 1_000; n += 1) await stored(a, 0)
+  for (let n = 0; n < 3; n += 1)
+    expect(await statusAt(await stored(a, 700), 700)).toBe('processing')
+  clear()
+  consumed.read = 0
+  expect(await statusAt(await stored(a, 701), 701)).toBe('failed')
+  expect(lines()).toMatchObject([{ message: 'too many prompts' }])
+  expect(consumed.read).toBeLessThan(10)
+})
+
 test('the prompts of other phones do not count, and a debit that waited for its bank is counted', async () => {
   for (let n = 0; n < 3; n += 1) await submitAt(await stored(a, n), n)
   expect(await statusAt(await stored(a, 4, '+233241234567'), 5)).toBe('processing')

@@ -21,6 +21,8 @@ import { referenceAt } from './status-lists.ts'
 /** Entries of half a read unit. Refused debits have a partition of their own, so more are rare. */
 const PAGE = 20
 const EXAMINED_MAX = 1_000
+/** Those charged before the ten minutes are read, because only their history tells when they were submitted. */
+const READ_MAX = 100
 
 const READS_AT_ONCE = 8
 /** Pauses of a second in all, in which a submission usually ends. */
@@ -29,8 +31,8 @@ const PAUSE_MS = 100
 
 /**
  * Reports whether the customer has had too many approval prompts, by the other debits in the index: those
- * charged within ten minutes, and older ones that were submitted within them. The oldest decide first.
- * Usually one query of half a read unit.
+ * charged within ten minutes, and older ones that were submitted within them. The newest decide first,
+ * so that older ones without a prompt, which are read, do not prevent it. Usually one query of half a read unit.
  * @throws Error if the index is unreadable or too many debits are undecided
  */
 export const hasTooManyPrompts = async (
@@ -50,7 +52,6 @@ export const hasTooManyPrompts = async (
     until: `${createdAt.toISOString()}#~`,
   })
   const earlier: ProviderId[] = []
-  const older: Reference[] = []
   const later: Reference[] = []
   const isRefused = (others: readonly Debit[] = []): boolean =>
     isPromptRefused(
@@ -59,7 +60,9 @@ export const hasTooManyPrompts = async (
       promptsMax,
     )
   let examined = 0
-  for await (const { items } of examine({ ...query, ScanIndexForward: true, Limit: PAGE })) {
+  let read = 0
+  for await (const { items } of examine({ ...query, Limit: PAGE })) {
+    const older: Reference[] = []
     for (const item of items) {
       const byTime = String(item.byTime)
       if (byTime < since.toISOString()) older.push(referenceAt(byTime))
@@ -67,14 +70,16 @@ export const hasTooManyPrompts = async (
       else if (byTime !== own) later.push(referenceAt(byTime))
     }
     if (isRefused()) return true
+    const found = await mapConcurrent(older, READS_AT_ONCE, findDebit)
+    const prompted = found.flatMap((one) => (one && isPromptedSince(one, since) ? [one] : []))
+    earlier.push(...prompted.map(({ facts }) => facts.provider))
+    if (isRefused()) return true
     examined += items.length
-    if (examined >= EXAMINED_MAX)
+    read += older.length
+    if (examined >= EXAMINED_MAX || read >= READ_MAX)
       throw new Error(`${examined} debits of one customer are undecided`)
   }
-  const found = await mapConcurrent(older, READS_AT_ONCE, findDebit)
-  const prompted = found.flatMap((one) => (one && isPromptedSince(one, since) ? [one] : []))
-  earlier.push(...prompted.map(({ facts }) => facts.provider))
-  return isRefused() || (later.length > 0 && areTaken(later, isRefused, runtime))
+  return later.length > 0 && areTaken(later, isRefused, runtime)
 }
 
 /**
