@@ -22,7 +22,7 @@ import { findBank } from '../../shared/store/banks/banks.ts'
 import { findAttached } from '../../shared/store/debits/attached.ts'
 import { searchDebits } from '../../shared/store/debits/debit-search.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
-import { findLastExceptions } from '../../shared/store/debits/exceptions.ts'
+import { findExceptions } from '../../shared/store/debits/exceptions.ts'
 import { putChange } from '../../shared/store/operator/changes.ts'
 import { findProvider } from '../../shared/store/providers/providers.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
@@ -35,7 +35,7 @@ const shown = async (result: Debit | Refusal) => {
   if (result instanceof Refusal) return result
   const [attached, exceptions] = await Promise.all([
     findAttached(result),
-    findLastExceptions(result.facts.reference),
+    findExceptions(result.facts.reference),
   ])
   return view(result, { ...attached, exceptions })
 }
