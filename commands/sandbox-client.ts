@@ -10,11 +10,8 @@ export type SandboxRequest = {
   body?: unknown
 }
 
-const explain = ({ name, code, message }: Partial<NodeJS.ErrnoException>, port: number): string => {
+const explain = ({ name, code }: Partial<NodeJS.ErrnoException>, port: number): string => {
   if (code === 'ECONNREFUSED') return noSandbox(port)
-  // The standard of fetch forbids some ports, also in browsers.
-  if (message === 'bad port')
-    return `Browsers and fetch refuse port ${port}: start the sandbox at another`
   return name === 'HTTPParserError' ? notSandbox(port) : connectionBroke('the sandbox')
 }
 

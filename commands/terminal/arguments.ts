@@ -85,6 +85,12 @@ export const readArguments = async <const O extends ParseArgsOptionsConfig>({
   }
 }
 
+/** The "bad ports" of the standard of fetch above 1023, to which neither browsers nor Node connect. */
+const FORBIDDEN_PORTS = [
+  ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668],
+  ...[6669, 6679, 6697, 10_080],
+]
+
 /** Parses the port of a sandbox. */
 export const portIn = (
   text: string,
@@ -93,6 +99,7 @@ export const portIn = (
   option = 'port',
 ): number => {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : -1
+  if (FORBIDDEN_PORTS.includes(port)) return refuse(`--${option}: browsers refuse port ${port}`)
   return port >= min && port <= 65_535 ? port : refuse(`--${option}: must be a port`)
 }
 

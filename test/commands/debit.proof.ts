@@ -63,6 +63,7 @@ const wrongWords: [line: string, ...words: string[]][] = [
   ['usage: debit listen [--port 4242]', 'listen 4242'],
   ['--secret, --register: only one of them is', `listen --secret ${WHSEC} --register demo`],
   ['--sandbox: must be a port', 'listen --sandbox 0'],
+  ['--port: browsers refuse port 6000', 'sandbox --port 6000', 'clock show --port 06000'],
   ['--forward-to: must be a URL with http', 'listen --forward-to ftp://a', 'listen --forward-to a'],
   ['--fail: must be a number from 300', 'listen --fail 200'],
   ['--times: requires --fail', 'listen --times 2'],

@@ -57,13 +57,6 @@ test.each<[string, RequestListener]>([
   }
 })
 
-test('a port that fetch forbids gets its own line', async () => {
-  const call = requestSandbox(6000, { method: 'GET', path: '/sandbox/clock' })
-  await expect(call).rejects.toThrow(
-    'Browsers and fetch refuse port 6000: start the sandbox at another',
-  )
-})
-
 test('a long call keeps its connection alive by TCP probes', async () => {
   const probes = Promise.withResolvers<unknown>()
   vi.spyOn(Socket.prototype, 'setKeepAlive').mockImplementation(function (this: Socket, ...args) {
