@@ -9,6 +9,9 @@ const PHONE = '+233241234567'
 const search = async (options: Record<string, string>): Promise<string[]> =>
   (await service.call('debit', 'list', options)).map(({ reference }: Shown) => reference)
 
+const dayOf = async (reference: string): Promise<string> =>
+  (await service.show(reference)).created_at.slice(0, 10)
+
 test('a list has the debits of a phone number at all banks and of all providers', async () => {
   const { charge } = await createProvider(service, 'found')
   const { reference: first } = await service.charge({ phone_number: PHONE, amount: 12.34 })
@@ -32,10 +35,8 @@ test('a list has the debits of a phone number at all banks and of all providers'
   ).toEqual([])
   expect(await search({ 'partner-reference': partner_reference })).toEqual([second])
   expect(await search({ 'partner-reference': partner_reference, provider: 'demo' })).toEqual([])
-  const today = new Date().toISOString().slice(0, 10)
-  expect(await search({ from: today, to: today })).toEqual([
-    ...[stranger.reference, third, second, first],
-  ])
+  const days = { from: await dayOf(first), to: await dayOf(stranger.reference) }
+  expect(await search(days)).toEqual([...[stranger.reference, third, second, first]])
   expect(await search({ ...phone, to: '2020-01-01' })).toEqual([])
   const padded = { status: 'failed', bank_reference: 'PAD-1   ', error_message: 'No' }
   await service.report(stranger.uuid, padded, 'bt_sandbox_gcb')
@@ -54,9 +55,9 @@ test('the references of a late completion and of its refund find the debit, whic
   expect(await service.show(reference)).toMatchObject({ open_exceptions: ['late_completion'] })
   await service.call('exception', 'refund', { reference })
   const refund = await service.untilRefund(reference, 'completed')
-  const today = new Date().toISOString().slice(0, 10)
+  const day = await dayOf(reference)
   for (const text of ['STMT-998877', refund.bank_reference]) {
-    for (const span of [{ phone: SILENT }, { from: today, to: today }])
+    for (const span of [{ phone: SILENT }, { from: day, to: day }])
       expect(await search({ ...span, 'bank-reference': text })).toEqual([reference])
   }
   expect(await service.show(reference)).toMatchObject({ open_exceptions: [] })

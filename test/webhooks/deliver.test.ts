@@ -292,8 +292,8 @@ test('an aborted attempt does not count, and the next one has all its time in th
 test('a receiver that responds at once and sends its body slowly is not slow', async () => {
   answer = (_, response) => response.writeHead(200).write('thanks')
   const debits = await atOnce(2, () => storeWithWebhook('drips', [], { timeoutSeconds: 3 }))
-  // Two seconds take 0.5 s.
-  const pause: typeof real.pause = (milliseconds, signal) => real.pause(milliseconds / 4, signal)
+  // Two seconds take 0.67 s, and the body 1 s.
+  const pause: typeof real.pause = (milliseconds, signal) => real.pause(milliseconds / 3, signal)
   expect(await invoke(debits.map(charged), deliverWebhook({ ...real, pause }))).toEqual(DONE)
   const deliveries = await Promise.all(debits.map(({ facts }) => listDeliveries(facts.reference)))
   const ends = deliveries.flat().map(({ status, attemptsMax }) => `${status} ${attemptsMax}`)

@@ -248,8 +248,12 @@ test.each(violations)('an attempt is broken if the receiver %s', async (_, respo
 test('a kept connection that gets bytes without a request is closed', async () => {
   const url = await rawReceiver((socket) => socket.write(final))
   expect(await send(url)).toEqual(answered('thanks'))
-  connectionsTo(url)[0]?.write(final)
-  await ended(connectionsTo(url)[0])
+  const [socket] = connectionsTo(url)
+  const from = performance.now()
+  socket?.write(final)
+  await ended(socket)
+  // An idle connection ends after four seconds.
+  expect(performance.now() - from).toBeLessThan(3_000)
 })
 
 test('the sender keeps at most 64 idle connections', async () => {
