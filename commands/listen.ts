@@ -120,7 +120,8 @@ const receive = async (request: IncomingMessage, response: ServerResponse): Prom
   if (values.json) {
     const payload = parseJson(body.toString('utf8')) ?? body.toString('base64')
     const verified = isVerified && !problem
-    print(JSON.stringify({ at: now, verified, problem, ...tracked, status, forwarded, payload }))
+    const shown = { status, forwarded: forwarded && { ...forwarded, retryAfter: undefined } }
+    print(JSON.stringify({ at: now, verified, problem, ...tracked, ...shown, payload }))
     return status
   }
   print(formatLine(event, now, { problem, isVerified, status, ...tracked }))

@@ -19,7 +19,7 @@ export type SealedContent = {
   day: Day
   /** Counts restores, from 1. */
   generation: number
-  /** Null: the first object. */
+  /** Null: the first object of a chain. */
   previous: DayLink | null
   sealed_at: Date | string
   sources: Record<string, FileDigest>

@@ -177,7 +177,7 @@ test('a debit that was never submitted counts for ten minutes from its charge', 
   expect(await statusAt(await stored(a, 603), 603)).toBe('processing')
 })
 
-test('1,000 debits that were never submitted do not prevent the count of later ones', async () => {
+test('a thousand debits that were never submitted do not prevent the count of later ones', async () => {
   for (let n = 0; n < 1_000; n += 1) await stored(a, 0)
   for (let n = 0; n < 3; n += 1)
     expect(await statusAt(await stored(a, 700), 700)).toBe('processing')

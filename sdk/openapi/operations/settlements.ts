@@ -103,7 +103,7 @@ export const settlements = {
     data: monthlyStatementSchema(),
     files: {
       'text/csv': statementCsv(statement),
-      'text/html': statementPage(statement, 'Demo Payments', examples.NOON),
+      'text/html': statementPage(statement, 'Demo Payments', examples.secondsLater(172_800)),
     },
     example: { data: monthlyStatementView(statement) },
   },

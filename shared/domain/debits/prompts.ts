@@ -29,10 +29,7 @@ export const isPromptRefused = (
   return total >= promptsMax || counts.some(({ isOwn, count }) => isOwn && count === share)
 }
 
-/**
- * Reports whether a debit of before a time had its prompt later. One that the bank never accepted, or
- * that waits longer than that, has none.
- */
+/** Reports whether the bank accepted a debit, or completed it, since a time. */
 export const isPromptedSince = (debit: Debit, since: Date): boolean => {
   const { processedAt, completedAt } = stateAt(debit)
   const at = processedAt ?? completedAt

@@ -14,11 +14,12 @@ import type { Noun } from '../verbs.ts'
 
 const reference = o.option('REFERENCE', 'reference, such as DCS-20261121-ABC123', Reference)
 
-const bankReference = o.option('TEXT', 'the bank’s reference of the debit', BankReference)
+const bankReferenceOf = (what: string) =>
+  o.option('TEXT', `the bank’s reference of ${what}`, BankReference)
 
 /** Returns the options of an outcome that a bank reported outside the API, for example by telephone. */
 const outcome = (reason: string) =>
-  o.options({ reference, 'bank-reference': bankReference, reason: o.reason(reason) })
+  o.options({ reference, 'bank-reference': bankReferenceOf('the debit'), reason: o.reason(reason) })
 
 export const debit = {
   name: 'debit',
@@ -44,12 +45,8 @@ export const debit = {
         from: v.optional(o.day('first UTC day of the charges')),
         to: v.optional(o.day('last UTC day of the charges')),
         amount: o.optional('AMOUNT', 'only debits of this amount, such as 100.00', o.money),
-        'bank-reference': v.optional(bankReference),
-        'partner-reference': o.optional(
-          'TEXT',
-          'only the debit with this reference of its provider',
-          text({ max: 50 }),
-        ),
+        'bank-reference': v.optional(bankReferenceOf('the debit, its refund or a report')),
+        'partner-reference': o.optional('TEXT', 'the provider’s own reference', text({ max: 50 })),
         uuid: o.optional('UUID', 'only the debit with this uuid', Uuid),
         cursor: o.optional('CURSOR', 'continues the list of an earlier call', DebitCursor),
         limit: o.limit,
