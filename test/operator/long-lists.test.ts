@@ -2,10 +2,12 @@ import { beforeEach, expect, test } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import { manageDelivery } from '../../functions/operator/manage-delivery.ts'
 import { manageException } from '../../functions/operator/manage-exception.ts'
+import { wholeFacts } from '../../shared/domain/debits/debit.ts'
 import { openException, type ReportException } from '../../shared/domain/debits/exception.ts'
 import { type Approval, approvalId, expiryOf } from '../../shared/domain/operator/approval.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
+import { debitsOf } from '../../shared/operator/customer-debits.ts'
 import { operateFully } from '../../shared/operator/operate.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -13,9 +15,9 @@ import { putApproval } from '../../shared/store/operator/approvals.ts'
 import { put } from '../../shared/store/table.ts'
 import { replaceDelivery } from '../../shared/store/webhooks/deliveries.ts'
 import { appendToFeed } from '../../shared/store/webhooks/feed.ts'
-import { inSeconds, NOON, pendingDebit, still, timing, webhook } from '../support/examples.ts'
+import { gcb, inSeconds, NOON, pendingDebit, still, timing, webhook } from '../support/examples.ts'
 import type { Shown } from '../support/running-service.ts'
-import { storeWebhook } from '../support/settings.ts'
+import { storeBank, storeDebit, storeWebhook } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 
@@ -207,4 +209,13 @@ test('a recovery counts ten thousand missed events before it begins, without the
   })
   await expect(recover().finally(restore)).rejects.toThrow()
   expect(calls.join(' ')).not.toContain('Put')
+})
+
+test('all debits of a customer are read, however many the customer has at one bank', async () => {
+  await storeBank(gcb)
+  const debits = Array.from({ length: 2_001 }, (_, n) => pendingDebit({}, inSeconds(n)))
+  for (const debit of debits) await storeDebit(debit)
+  const [first] = debits
+  const found = first ? await debitsOf(wholeFacts(first).phone) : []
+  expect(found).toHaveLength(debits.length)
 })
