@@ -87,9 +87,11 @@ export const call = <T>(noun: string, verb: string, options: object, signal?: Ab
   return exchangeReply<T>('POST', '/console/operator', body, undefined, signal)
 }
 
-/** Runs a verb of the operator command with the values of a form. @throws CallError */
-export const submit = <T>(noun: string, verb: string, options: Partial<CallOptions>): Promise<T> =>
-  call<T>(noun, verb, options).then(({ data }) => data)
+/** Runs a verb with the values of a form; the result of a list names its next page. @throws CallError */
+export const submit = async <T>(noun: string, verb: string, options: Partial<CallOptions>) => {
+  const { data, next_cursor } = await call<T>(noun, verb, options)
+  return (next_cursor ? { rows: data, next_cursor } : data) as T
+}
 
 /** Runs a verb of the operator command. @throws CallError with the refusal */
 export const operate = <N extends NounName, V extends VerbName<N>, const O extends OptionsOf<N, V>>(

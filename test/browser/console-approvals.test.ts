@@ -48,6 +48,8 @@ test('a reversal waits for a second operator, who sees amount and parties', asyn
   expect(await legibilityFindings(page)).toEqual([])
   await dialog.getByText(/^OPERATOR_NAME=kofi .* approval grant --id/).waitFor()
   await submit(page, 'Grant')
+  const result = page.getByRole('region', { name: 'Result of approval grant' })
+  await result.getByText('"status": "reversed"').waitFor()
   await row.getByText('granted').waitFor()
   await row.getByText('local:kofi').waitFor()
   expect((await service.show(reference)).status).toBe('reversed')

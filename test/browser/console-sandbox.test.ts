@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { call, changeList, fill, rowsOf, submit, useConsole } from './console.ts'
+import { call, changeList, changeReplies, fill, rowsOf, submit, useConsole } from './console.ts'
 
 /** The console's banks, customers, clock and scenarios, in Chromium. */
 
@@ -100,18 +100,34 @@ test('a customer is found by number, and gets an account', async () => {
   await call(page, 'Link an account', account)
   const row = rowsOf(page, 'Accounts').filter({ hasText: 'Efua Sarpong' })
   const result = page.getByRole('dialog', { name: 'Result' })
-  for (const [name, text] of [
-    ['Export', 'Efua Sarpong'],
-    ['Accesses', '"export"'],
-  ] as const) {
-    await page.getByRole('button', { name }).click()
+  const shows = async (text: string): Promise<void> => {
     await result.getByText(text).waitFor()
     await page.keyboard.press('Escape')
   }
+  await page.getByRole('button', { name: 'Export' }).click()
+  await shows('Efua Sarpong')
+  const [read] = await Promise.all([
+    page.waitForRequest((sent) => sent.postData()?.includes('"accesses"') === true),
+    call(page, 'Accesses'),
+  ])
+  expect(read.postDataJSON().options).toMatchObject({ limit: '1000' })
+  await shows('"export"')
+  await changeReplies(page, '/console/operator', '"accesses"', (reply) => ({
+    ...reply,
+    next_cursor: 'LATER',
+  }))
+  await call(page, 'Accesses')
+  await shows('"next_cursor": "LATER"')
+  const download = 'https://bucket.example/export'
+  await changeReplies(page, '/console/operator', '"export"', () => ({ data: { download } }))
+  await page.getByRole('button', { name: 'Export' }).click()
+  const link = result.getByRole('link', { name: 'Download it as JSON' })
+  expect(await link.getAttribute('href')).toBe(download)
+  await page.keyboard.press('Escape')
   await call(row, 'Remove')
   await page.getByText('No account has this number').waitFor()
   await call(page, 'Erase', { Reason: 'Request 12' })
-  await page.getByText('The customer is erased.').waitFor()
+  await shows('"later": 0')
 })
 
 test('a malformed number shows the reason', async () => {

@@ -26,7 +26,12 @@ export const reloadWith = async (page: Page, settings: object): Promise<void> =>
 }
 
 /** Changes the replies of a path to requests whose body has a text. */
-const changeReplies = (page: Page, path: string, text: string, change: (reply: Shown) => object) =>
+export const changeReplies = (
+  page: Page,
+  path: string,
+  text: string,
+  change: (reply: Shown) => object,
+) =>
   page.route(`**${path}`, async (route) => {
     if (!(route.request().postData() ?? '').includes(text)) return route.fallback()
     const response = await route.fetch()

@@ -11,6 +11,7 @@ import { linkTo } from '../place.ts'
 import { settingOf } from '../settings-of.ts'
 import { Action, type CommonProps } from './action.tsx'
 import { MoneyTerms } from './money-terms.tsx'
+import { showResult } from './result.tsx'
 
 /** The buttons of the calls that the screens offer. */
 
@@ -24,6 +25,8 @@ type CallRow<T> = CommonProps<T> & {
   only?: readonly string[]
   /** The first values of fields. */
   values?: Partial<CallOptions>
+  /** A dialog shows the result. */
+  isShown?: boolean
   /** Texts and choices that differ from those of the catalogue. */
   texts?: Partial<Record<string, Partial<Field>>>
 }
@@ -53,6 +56,7 @@ const primary = { kind: 'primary' } as const
 /** By noun and verb. A screen adds what depends on its object. */
 const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
   'approval deny': { ...danger, done: 'The request is denied.' },
+  'approval grant': { isShown: true },
   'bank behave': { label: 'Simulate', done: ({ identifier }) => `${identifier} behaves so.` },
   'bank create': { ...primary, label: 'New bank', done: 'The bank is created.' },
   'calendar add': { label: 'Add a holiday', done: 'The holiday is added.' },
@@ -63,6 +67,9 @@ const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
     done: 'The credential is issued.',
   },
   'credential revoke': { ...danger, only: [], done: 'The credential is revoked.' },
+  'customer accesses': { isShown: true },
+  'customer erase': { ...danger, isShown: true },
+  'customer export': { isShown: true },
   'customer link': {
     ...primary,
     label: 'Link an account',
@@ -154,7 +161,17 @@ type CatalogueCallProps<T> = CallRow<T> & {
 
 /** A button that runs a verb with the form of the catalogue. Hidden if the operator may not use the noun. */
 export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
-  const { of, only, values = {}, texts = {}, current, about, confirmation, ...action } = props
+  const {
+    of,
+    only,
+    values = {},
+    texts = {},
+    current,
+    about,
+    confirmation,
+    isShown,
+    ...action
+  } = props
   const [noun, verb, options = {}] = of
   const { label = labelOf(verb) } = action
   if (!mayUse(noun as NounName)) return null
@@ -178,6 +195,7 @@ export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
     <Action<T>
       movesMoney={form?.effect === 'money'}
       {...action}
+      {...(isShown && { onDone: (result: unknown) => showResult(`${noun} ${verb}`, result) })}
       label={label}
       about={
         <>

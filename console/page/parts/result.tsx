@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { OperatorResults } from '../../../shared/views/operator/results.ts'
 import { Button, showFailure, showToast } from './button.tsx'
-import { Modal } from './screen.tsx'
+import { Modal, TooLarge } from './screen.tsx'
 import { Code, prettyJson } from './values.tsx'
 
 const copy = async (text: string, done: string): Promise<void> => {
@@ -103,8 +103,10 @@ const titles: Record<SecretKey, string> = {
 
 type ShownText = readonly [title: string, text: string]
 
+type ShownResult = { isOnce: boolean; parts: readonly ShownText[]; href?: string | undefined }
+
 /** The result of the last call; one with secrets stays until the operator has copied them. */
-const shown = signal<{ isOnce: boolean; parts: readonly ShownText[] } | undefined>(undefined)
+const shown = signal<ShownResult | undefined>(undefined)
 
 /** Opens the dialog if a result has secrets. */
 export const showSecrets = (result: unknown): void => {
@@ -117,8 +119,10 @@ export const showSecrets = (result: unknown): void => {
 
 /** Shows the result of any call, unless its secrets are shown. */
 export const showResult = (call: string, result: unknown): void => {
+  const { download: href } = (result ?? {}) as { download?: string }
   const text = typeof result === 'string' ? result : JSON.stringify(result, null, 2)
-  shown.value = shown.value ?? { isOnce: false, parts: [[`Result of ${call}`, text]] }
+  const parts: ShownText[] = href ? [] : [[`Result of ${call}`, text]]
+  shown.value = shown.value ?? { isOnce: false, parts, href }
 }
 
 const close = (): void => {
@@ -128,10 +132,11 @@ const close = (): void => {
 /** A dialog with the result of a call, such as secrets that are shown once. */
 export const Result = () => {
   if (!shown.value) return null
-  const { isOnce, parts } = shown.value
+  const { isOnce, parts, href } = shown.value
   return (
     // Escape must not lose a secret.
     <Modal title={isOnce ? 'Shown once' : 'Result'} onClose={close} isKept={isOnce}>
+      {href && <TooLarge name="result" href={href} />}
       {isOnce && <p>The service does not show these again. Copy them to their place now.</p>}
       {parts.map(([title, text]) => (
         <CopiedText key={title} title={title} text={text} />

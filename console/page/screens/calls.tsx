@@ -3,7 +3,6 @@ import { mayUse, settings } from '../client.ts'
 import { CatalogueCall } from '../parts/call.tsx'
 import { findFilter } from '../parts/field.tsx'
 import { noMatchOf } from '../parts/list.tsx'
-import { showResult } from '../parts/result.tsx'
 import { Screen } from '../parts/screen.tsx'
 import { TablePanel } from '../parts/table.tsx'
 import { place } from '../route.ts'
@@ -29,12 +28,12 @@ export const CallsScreen = () => {
           Call: ({ name }) => <strong>{name}</strong>,
           Effect: 'summary',
           Approval: { wide: ({ approval }) => <small>{approval}</small> },
-          '': ({ name, noun, verb, effect }) => (
+          '': ({ noun, verb, effect }) => (
             <CatalogueCall
               label={effect === 'reads' ? 'Read' : 'Call'}
               of={[noun, verb]}
               isAsked
-              onDone={(result) => showResult(name, result)}
+              isShown
             />
           ),
         }}

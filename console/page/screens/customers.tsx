@@ -1,7 +1,6 @@
-import { settings } from '../client.ts'
+import { LIMIT_MAX, settings } from '../client.ts'
 import { Call } from '../parts/call.tsx'
 import { Control, onSubmit } from '../parts/field.tsx'
-import { showResult } from '../parts/result.tsx'
 import { Empty, Panel, Screen } from '../parts/screen.tsx'
 import { named, TablePanel } from '../parts/table.tsx'
 import { linkTo } from '../place.ts'
@@ -15,16 +14,9 @@ const Accounts = ({ phone }: { phone: string }) => (
     actions={
       <>
         <a href={linkTo('debits', '', { phone })}>Debits of {phone}</a>
-        <Call
-          of={['customer', 'export', { phone }]}
-          onDone={(result) => showResult('customer export', result)}
-        />
-        <Call
-          of={['customer', 'accesses', { phone }]}
-          only={[]}
-          onDone={(result) => showResult('customer accesses', result)}
-        />
-        <Call of={['customer', 'erase', { phone }]} kind="danger" done="The customer is erased." />
+        <Call of={['customer', 'export', { phone }]} />
+        <Call of={['customer', 'accesses', { phone, limit: LIMIT_MAX }]} />
+        <Call of={['customer', 'erase', { phone }]} />
       </>
     }
     label="Accounts"
