@@ -33,6 +33,7 @@ test('a reversal waits for a second operator, who sees amount and parties', asyn
   await row.getByText('amount: 100.00').waitFor()
   expect(await legibilityFindings(page)).toEqual([])
   expect(await row.getByRole('button').allInnerTexts()).toEqual(['Deny'])
+  await page.getByText('its requester can only deny it').waitFor()
   const operator = page.getByLabel('Act as operator')
   await operator.fill('Kofi A')
   await operator.press('Enter')

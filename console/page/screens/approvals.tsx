@@ -112,7 +112,7 @@ const Decision = (approval: ApprovalResult) => {
 
 export const ApprovalsScreen = listScreen({
   about: () =>
-    `A second operator grants or denies a call.${
+    `A second operator grants or denies a call; its requester can only deny it.${
       isSandbox() ? ' Enter another name under “Act as operator”.' : ''
     }`,
   label: 'Requests',
