@@ -172,7 +172,7 @@ test('a scenario plays, and links the debit that it ends', async () => {
   const row = rowsOf(page, 'Played scenarios')
   await row.getByText('completed').first().waitFor()
   expect(await legibilityFindings(page)).toEqual([])
-  await row.getByRole('link').click()
+  await row.getByRole('link').first().click()
   await page.getByRole('heading', { name: 'Timeline' }).waitFor()
 })
 

@@ -12,10 +12,12 @@ const status = (word: string) => <Status value={word as 'open'} />
 
 const LOOKS: Record<string, (text: string) => ComponentChildren> = {
   account_type: words,
+  bank: (id) => <Link to="bank" id={id} mayWrap />,
   kind: words,
   date: dayText,
   health: status,
   payable_on: dayText,
+  provider: (id) => <Link to="provider" id={id} mayWrap />,
   reference: (id) => <Link id={id} />,
   requested_by: mono,
   status,

@@ -11,13 +11,13 @@ import { linkTo } from '../place.ts'
 /** Writes a name of the service in words. */
 export const words = (name: string): string => name.replaceAll('_', ' ')
 
-/** The nouns of the screens that have another name. */
-const nounOf: Record<string, string> = { batch: 'settlement' }
+type LinkProps = { id: string; to?: 'bank' | 'provider' | 'webhook'; mayWrap?: boolean }
 
 /** Links to an object if the operator may read it, by default the debit or the batch with this reference. */
-export const Link = ({ id, to, mayWrap }: { id: string; to?: string; mayWrap?: boolean }) => {
-  const screen = to ?? (id.startsWith('STL-') ? 'batch' : 'debit')
-  if (!mayUse((nounOf[screen] ?? screen) as NounName)) return id
+export const Link = ({ id, to, mayWrap }: LinkProps) => {
+  const noun: NounName = to ?? (id.startsWith('STL-') ? 'settlement' : 'debit')
+  if (!mayUse(noun)) return id
+  const screen = noun === 'settlement' ? 'batch' : noun
   return (
     <a class={mayWrap ? undefined : 'nowrap'} href={linkTo(screen, id)}>
       {id}
