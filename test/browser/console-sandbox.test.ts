@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest'
 import { useService } from '../support/running-service.ts'
 import { legibilityFindings } from './browser.ts'
-import { call, changeList, changeReplies, fill, rowsOf, submit, useConsole } from './console.ts'
+import {
+  call,
+  changeList,
+  changeReplies,
+  fill,
+  reloadWith,
+  rowsOf,
+  submit,
+  useConsole,
+} from './console.ts'
 
 /** The console's banks, customers, clock and scenarios, in Chromium. */
 
@@ -64,6 +73,19 @@ test('a provider gets a credential, which is shown once, revoked, and the newest
   await paged.getByRole('link', { name: 'Next page' }).click()
   await rowsOf(paged, 'Credentials').getByText('active').waitFor()
   expect(await rowsOf(paged, 'Credentials').count()).toBe(1)
+})
+
+test('a provider’s screen links the lists that the operator may read', async () => {
+  const page = await openScreen('provider/other')
+  const links = page.getByRole('main').locator('header').getByRole('link')
+  await links.filter({ hasText: 'Changes' }).waitFor()
+  expect(await links.allInnerTexts()).toEqual(['All providers', 'Debits', 'Changes'])
+  await reloadWith(page, { nouns: ['provider', 'customer'] })
+  await page.getByRole('heading', { name: 'other' }).waitFor()
+  expect(await links.allInnerTexts()).toEqual(['All providers'])
+  await page.goto(`${service.sandbox().address}/console#/customers?phone=%2B233241234567`)
+  await page.getByRole('button', { name: 'Export' }).waitFor()
+  expect(await page.getByRole('link', { name: 'Debits of' }).count()).toBe(0)
 })
 
 test('a credential is expired after its time, which the screen shows with its year', async () => {

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, toChildArray } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { withSeparators } from '../amounts.ts'
 import { isRefusal, type ListPage } from '../client.ts'
@@ -13,7 +13,7 @@ type ScreenProps = {
   title?: string
   /** The list that a screen of one object leads back to, and the name of its rows. */
   back?: readonly [screen: string, rows: string]
-  /** What the screen shows, in one sentence. */
+  /** What the screen shows, in one sentence, or links to its lists. */
   about?: ComponentChildren
   actions?: ComponentChildren
   filters?: readonly FilterProps[]
@@ -26,9 +26,9 @@ export const Screen = ({ title, back, about, actions, filters = [], children }: 
       <div>
         <h1 tabIndex={-1}>{title ?? (place.value.id || titleOf(place.value.screen))}</h1>
         <small>
-          {back && <a href={linkBackTo(back[0])}>All {back[1]}</a>}
-          {back && about && ' · '}
-          {about}
+          {toChildArray([back && <a href={linkBackTo(back[0])}>All {back[1]}</a>, about]).map(
+            (part, index) => [index > 0 && ' · ', part],
+          )}
         </small>
       </div>
       {actions && <div class="row">{actions}</div>}

@@ -1,4 +1,4 @@
-import { LIMIT_MAX, settings } from '../client.ts'
+import { LIMIT_MAX, mayUse, settings } from '../client.ts'
 import { Call } from '../parts/call.tsx'
 import { Control, onSubmit } from '../parts/field.tsx'
 import { Empty, Panel, Screen } from '../parts/screen.tsx'
@@ -13,7 +13,7 @@ const Accounts = ({ phone }: { phone: string }) => (
     title={`Accounts of ${phone}`}
     actions={
       <>
-        <a href={linkTo('debits', '', { phone })}>Debits of {phone}</a>
+        {mayUse('debit') && <a href={linkTo('debits', '', { phone })}>Debits of {phone}</a>}
         <Call of={['customer', 'export', { phone }]} />
         <Call of={['customer', 'accesses', { phone, limit: LIMIT_MAX }]} />
         <Call of={['customer', 'erase', { phone }]} />

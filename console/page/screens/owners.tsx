@@ -124,12 +124,10 @@ const ownerScreen = (kind: 'provider' | 'bank', verbs: readonly string[]) => () 
   return (
     <Screen
       back={[`${kind}s`, `${kind}s`]}
-      about={
-        <>
-          <a href={linkTo('debits', '', owner)}>Debits</a> ·{' '}
-          <a href={linkTo('changes', '', owner)}>Changes</a>
-        </>
-      }
+      about={[
+        mayUse('debit') && <a href={linkTo('debits', '', owner)}>Debits</a>,
+        mayUse('change') && <a href={linkTo('changes', '', owner)}>Changes</a>,
+      ]}
       actions={verbs.map((verb) => (
         <CatalogueCall
           key={verb}
