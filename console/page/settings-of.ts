@@ -25,15 +25,13 @@ const textOf = (value: unknown): string => {
 
 const AMOUNTS = /^(?:daily_limit|fixed|maximum|minimum)$/
 
-/** Returns the members of a view as names and texts. */
-export const settingTexts = (view: object): (readonly [name: string, text: string | null])[] =>
+/** Returns the members of a view as names and texts, `none` if one is not set. */
+export const settingTexts = (view: object): (readonly [name: string, text: string])[] =>
   Object.entries(view).flatMap(([name, value]) => {
     const isGroup = typeof value === 'object' && value !== null && !Array.isArray(value)
     const title = `${name[0]?.toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ')
-    if (!isGroup) {
-      const text = value === null ? null : textOf(value)
-      return [[title, AMOUNTS.test(name) ? withSeparators(text) : text]]
-    }
+    const text = textOf(value)
+    if (!isGroup) return [[title, AMOUNTS.test(name) ? withSeparators(text) : text]]
     return settingTexts(value).map(([part, text]) => [`${title}: ${part.toLowerCase()}`, text])
   })
 

@@ -75,6 +75,26 @@ test('a provider gets a credential, which is shown once, revoked, and the newest
   expect(await rowsOf(paged, 'Credentials').count()).toBe(1)
 })
 
+test('a limit that is removed is none, and a provider or a bank is enabled only if it is disabled', async () => {
+  await service.call('limit', 'set', { provider: 'signed', 'daily-limit': 'none' })
+  const page = await openScreen('providers')
+  const row = rowsOf(page, 'Providers').filter({ hasText: 'signed' })
+  await row.locator('.number').getByText('none').waitFor()
+  for (const path of ['provider/signed', 'bank/ABSA']) {
+    await page.goto(`${service.sandbox().address}/console#/${path}`)
+    await page.locator('dt', { hasText: /^(?:Daily limit|Maximum)$/ }).waitFor()
+    await page
+      .locator('dd', { hasText: /^none$/ })
+      .first()
+      .waitFor()
+    const offers = page.getByRole('main').getByRole('button', { name: /^(?:En|Dis)able$/ })
+    expect(await offers.allInnerTexts()).toEqual(['Disable'])
+    await call(page, 'Disable')
+    await page.getByRole('button', { name: 'Enable' }).waitFor()
+    expect(await offers.allInnerTexts()).toEqual(['Enable'])
+  }
+})
+
 test('a provider’s screen links the lists that the operator may read', async () => {
   const page = await openScreen('provider/other')
   const links = page.getByRole('main').locator('header').getByRole('link')

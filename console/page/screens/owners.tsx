@@ -20,8 +20,9 @@ export const ProvidersScreen = listScreen({
   columns: {
     Provider: ({ id, name }) => <Noted of={<Link to="provider" id={id} />}>{name}</Noted>,
     Status: 'status',
-    'Payouts to': { wide: accountText },
-    ...named('payouts_held_until as Held until', 'daily_limit'),
+    'Payouts to': { wide: (provider) => accountText(provider) ?? 'none' },
+    ...named('payouts_held_until as Held until'),
+    'Daily limit': { number: ({ daily_limit }) => daily_limit ?? 'none' },
   },
   empty: ['No providers yet', '“New provider” creates one.'],
 })
@@ -115,12 +116,20 @@ export const readBank = async (bank: string): Promise<object> => {
   return { ...shown, ...connection }
 }
 
+/** The verb that ends a status. */
+const switches: Record<string, string> = {
+  ...{ active: 'disable', live: 'disable', inactive: 'enable', suspended: 'enable' },
+}
+
 const ownerScreen = (kind: 'provider' | 'bank', verbs: readonly string[]) => () => {
   const { id } = place.value
   const isBank = kind === 'bank'
   const owner = isBank ? { bank: id } : { provider: id }
   const load = () => (isBank ? readBank(id) : submit<object>('provider', 'show', owner))
-  const shown = useLoaded([kind, id], load, { entities: [kind, 'bank-health'] })
+  const shown = useLoaded<{ status?: string }>([kind, id], load, {
+    entities: [kind, 'bank-health'],
+  })
+  const offered = [...verbs, switches[shown.data?.status ?? ''] ?? []].flat()
   return (
     <Screen
       back={[`${kind}s`, `${kind}s`]}
@@ -128,7 +137,7 @@ const ownerScreen = (kind: 'provider' | 'bank', verbs: readonly string[]) => () 
         mayUse('debit') && <a href={linkTo('debits', '', owner)}>Debits</a>,
         mayUse('change') && <a href={linkTo('changes', '', owner)}>Changes</a>,
       ]}
-      actions={verbs.map((verb) => (
+      actions={offered.map((verb) => (
         <CatalogueCall
           key={verb}
           {...(verb === 'update' && { label: 'Change' })}
@@ -151,7 +160,5 @@ const ownerScreen = (kind: 'provider' | 'bank', verbs: readonly string[]) => () 
   )
 }
 
-const providerVerbs = ['update', 'rotate-request-secret', 'disable', 'enable']
-
-export const ProviderScreen = ownerScreen('provider', providerVerbs)
-export const BankScreen = ownerScreen('bank', ['update', 'disable', 'enable'])
+export const ProviderScreen = ownerScreen('provider', ['update', 'rotate-request-secret'])
+export const BankScreen = ownerScreen('bank', ['update'])
