@@ -129,7 +129,11 @@ const Side = ({ current }: { current: ScreenRow | undefined }) => {
   const { stage, is_live } = settings.value ?? {}
   const connection = isConnected.value ? 'Live' : 'Not connected. Retrying…'
   return (
-    <header class={`side ${isOpen ? 'open' : ''} ${stage === 'production' ? stage : ''}`}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the menu
+    <header
+      class={`side ${isOpen ? 'open' : ''} ${stage === 'production' ? stage : ''}`}
+      onKeyDown={({ key }) => key === 'Escape' && setOpen(false)}
+    >
       <div class="brand">
         Debit collection
         <span class={`stage ${stage ? 'real' : ''}`}>{stage ? `stage ${stage}` : 'sandbox'}</span>
