@@ -251,7 +251,7 @@ describe('ledger', () => {
     expect(text).toMatch(/^entry,time,type,/)
   })
 
-  test('a day that is typed is read once, when no further key follows', async () => {
+  test('a day that is typed is read once, when no further key follows and its year is whole', async () => {
     const page = await openScreen('ledger?date=2020-01-01')
     await page.getByText('No account has a balance').waitFor()
     const read: string[] = []
@@ -262,7 +262,11 @@ describe('ledger', () => {
     await page.clock.install()
     await page.getByLabel('Day').focus()
     await page.clock.pauseAt(Date.now() + DAY_MS)
-    await page.keyboard.type('11302026')
+    await page.keyboard.type('11300202')
+    await page.clock.runFor(1_000)
+    await page.locator('input:invalid').waitFor()
+    expect(read).toEqual([])
+    await page.keyboard.type('6')
     await page.clock.runFor(1_000)
     await page.getByRole('heading', { name: 'Balances of 30 Nov 2026' }).waitFor()
     expect(read).toEqual(['2026-11-30'])
@@ -288,8 +292,13 @@ describe('ledger', () => {
     await reloadWith(page, { nouns: ['funding', 'ledger'] })
     const typed = { Bank: 'ECO', Amount: '7.00', Reference: 'RMT-2' }
     await call(page, 'Record a remittance', typed)
-    await page.getByRole('textbox', { name: 'Bank', exact: true }).fill('ECO')
+    const filter = page.locator('.filters').getByRole('textbox', { name: 'Bank', exact: true })
+    await filter.fill('EO')
+    await filter.press('ArrowLeft')
+    await filter.press('C')
+    await page.waitForURL(/bank=ECO/)
     await rowsOf(page, 'Remittances').filter({ hasText: 'RMT-2' }).getByText('7.00').waitFor()
+    expect(await page.evaluate('document.activeElement.selectionStart')).toBe(2)
   })
 })
 

@@ -34,7 +34,7 @@ type ControlProps = {
   onInput?: (event: TargetedEvent<HTMLInputElement | HTMLSelectElement>) => void
 } & Pick<
   ComponentProps<'input'>,
-  'name' | 'required' | 'value' | 'defaultValue' | 'placeholder' | 'accept'
+  'name' | 'required' | 'value' | 'defaultValue' | 'placeholder' | 'accept' | 'min'
 >
 
 /** A selection if there are choices, else an input. */
@@ -128,29 +128,31 @@ export type FilterProps = Pick<Field, 'name' | 'label' | 'choices' | 'object' | 
 }
 
 const TYPING_MS = 600
-const FIRST_YEAR = '2020'
+const FIRST_DAY = '2020-01-01'
 
 type TypedProps = Pick<ControlProps, 'label' | 'type'> & {
   value: string
+  initial: string
   set: (entered: string) => void
 }
 
 /** A filter whose text costs a call, which waits until no further key follows. */
-const Typed = ({ value, type, set, ...control }: TypedProps) => {
+const Typed = ({ value, initial, type, set, ...control }: TypedProps) => {
+  const isDate = type === 'date'
   const [draft, setDraft] = useState<string>()
   useEffect(() => {
     // The first digits of a year are a year too.
-    if (draft === undefined || (type === 'date' && draft && draft < FIRST_YEAR)) return undefined
-    const timer = setTimeout(() => {
-      set(draft)
-      setDraft(undefined)
-    }, TYPING_MS)
+    if (draft === undefined || (isDate && draft && draft < FIRST_DAY)) return undefined
+    // The control must not return to the old value before the address has the new one.
+    const isSet = (draft || initial) === value
+    const timer = setTimeout(() => (isSet ? setDraft(undefined) : set(draft)), TYPING_MS)
     return () => clearTimeout(timer)
-  }, [draft])
+  }, [draft, value])
   return (
     <Control
       {...control}
       type={type}
+      min={isDate ? FIRST_DAY : undefined}
       value={draft ?? value}
       onInput={({ currentTarget }) => setDraft(currentTarget.value)}
     />
@@ -164,7 +166,8 @@ const Filter = ({ name, label, choices, object, initial = '', type, ...text }: F
   const set = (entered: string): void => setFilters({ [name]: entered || undefined })
   const control = { label: label ?? labelOf(name), value }
   // An operator who may not read the objects types an id.
-  if (type === 'date' || (object && !loaded)) return <Typed {...control} type={type} set={set} />
+  if (type === 'date' || (object && !loaded))
+    return <Typed {...{ ...control, initial, type, set }} />
   const onInput = ({ currentTarget }: TargetedEvent<HTMLInputElement | HTMLSelectElement>): void =>
     set(currentTarget.value)
   if (type === 'search') return <Control {...control} {...text} onInput={onInput} type={type} />
