@@ -1,4 +1,5 @@
 import type { BatchResult } from '../../shared/views/batch.ts'
+import type { ProviderResult } from '../../shared/views/operator/provider.ts'
 import { isAboveZero, sumOf } from './amounts.ts'
 
 type Payable = BatchResult & { payable_on: string }
@@ -7,14 +8,23 @@ type Payable = BatchResult & { payable_on: string }
 export const isPayable = (batch: BatchResult): batch is Payable =>
   batch.status === 'pending' && isAboveZero(batch.net) && batch.payable_on !== null
 
-/** Returns the batches that `settlement run` of a day pays. */
+/** Reports whether a provider gets no payouts at present. */
+export const isHeld = ({ status, payouts_held_until }: ProviderResult): boolean =>
+  status === 'suspended' || payouts_held_until !== null
+
+type DueOptions = { date?: string; provider?: string; held?: readonly string[] }
+
+/** Returns the batches that `settlement run` of a day pays, without those of held providers. */
 export const dueBatches = (
   batches: readonly BatchResult[],
-  { date = '', provider }: { date?: string; provider?: string },
+  { date = '', provider, held = [] }: DueOptions,
 ): { sum: string; providers: string[] } => {
   const due = batches.filter(
     (batch) =>
-      isPayable(batch) && batch.payable_on <= date && (!provider || batch.provider === provider),
+      isPayable(batch) &&
+      batch.payable_on <= date &&
+      (!provider || batch.provider === provider) &&
+      !held.includes(batch.provider),
   )
   return {
     sum: sumOf(due.map(({ net }) => net)),

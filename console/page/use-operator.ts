@@ -106,6 +106,13 @@ export const useOperator = <
     watch,
   )
 
+/** Reports whether a restore holds a provider, if the operator may read it. */
+export const useIsHeld = (provider: string | undefined): boolean => {
+  const watch = { entities: ['restore'], pollMs: 60_000 }
+  const { data } = useOperator('restore', 'show', {}, watch)
+  return data?.held.some((held) => held === provider) ?? false
+}
+
 /** Loads a page of a list, if the operator may use the noun. Figures of its rows omit those of a next page. */
 export const usePage = <N extends NounName>(
   noun: N,

@@ -240,6 +240,21 @@ test('a debit with a report that contradicts its outcome has an exception, which
   await row.getByText('The bank erred').waitFor()
 })
 
+test('an open debit says that a restore holds its timeout, or that its bank is down', async () => {
+  const { reference } = await service.chargeUntil('processing', { phone_number: SILENT })
+  const page = await openScreen(`debit/${reference}`)
+  await service.call('restore', 'begin', { generation: '2' })
+  const held = page.getByText('its timeout is held by a restore')
+  await held.waitFor()
+  await service.call('restore', 'release')
+  await held.waitFor({ state: 'detached' })
+  const health = { state: 'down', since: '2020-01-02T03:04:05.000Z' }
+  await changeReply(page, '/console/operator', { health }, '"bank","verb":"show"')
+  await changeReply(page, '/console/operator', { status: 'pending' }, '"debit","verb":"show"')
+  await page.reload()
+  await page.getByText('GCB is down since 2 Jan 2020 03:04:05').waitFor()
+})
+
 test('the screen of a debit that does not exist shows the refusal, and a link to all debits', async () => {
   const page = await openScreen('debit/DCS-20200101-ABC123')
   await page.getByRole('alert').getByText('no such debit').waitFor()

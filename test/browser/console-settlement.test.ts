@@ -38,6 +38,7 @@ const downloadFrom = async (page: Page, button: string) => {
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') }
 }
 
+const SHOWN_PAYEE = '"provider","verb":"show"'
 const SENT = 'demo: the account of the sent payout'
 
 let references: string[] = []
@@ -194,8 +195,13 @@ test('a batch of a net below zero waits, and not one of zero; the filters name b
   ] as const) {
     const single = await openScreen(`batch/${batch.id}`)
     await changeReply(single, '/console/operator', { net }, '"settlement","verb":"show"')
-    await single.reload()
+    await changeReply(single, '/console/operator', { status: 'suspended' }, SHOWN_PAYEE)
+    await Promise.all([
+      single.waitForResponse((one) => one.request().postData()?.includes(SHOWN_PAYEE) === true),
+      single.reload(),
+    ])
     await single.getByText(`${net} GHS`, { exact: true }).waitFor()
+    expect(await single.getByText(/^held: |^Pays to$/).count()).toBe(0)
     expect(await single.getByText('waits for later batches').count()).toBe(waiting)
   }
 })
@@ -221,11 +227,15 @@ test('the closing shows open points, payouts by day, and holidays that are added
   const owing = [{ provider: 'demo', balance: '-1008.00', ages }]
   const point = { check: 'batches', reason: 'failed', command: 'operator settlement retry' }
   const open = batches.map(({ id: subject }) => ({ ...point, subject }))
-  await changeReply(page, '/console/operator', { open, owing }, '"day","verb":"close"')
+  const banks = [{ bank: 'GCB', receivable: '8.00', ages: { ...ages, more: '0.00' } }]
+  const day = { open, owing, banks }
+  await changeReply(page, '/console/operator', day, '"day","verb":"close"')
   await page.reload()
   await rowsOf(page, 'Open points').first().getByRole('link', { name: /^STL-/ }).waitFor()
   const debt = rowsOf(page, 'Providers that owe money').getByRole('cell').last()
   expect(await debt.innerText()).toBe('-1,008.00\n8.00 2 days old\n1,000.00 older')
+  const receivable = rowsOf(page, 'Banks of the day').locator('[data-title="Receivable"]')
+  expect(await receivable.innerText()).toBe('8.00\n8.00 2 days old')
   await page.getByText(/^Batches before the newest \d+ are not counted\.$/).waitFor()
 })
 
@@ -319,7 +329,21 @@ test('a payout that is held is overdue after its day, not on it', async () => {
   await row.locator(`time[datetime="${day}T00:00:00Z"]`).waitFor()
   const held = batches.find(({ payable_on }) => payable_on === day)
   await page.goto(`${service.sandbox().address}/console#/batch/${held?.id}`)
-  await page.getByText('held: demo is disabled').waitFor()
+  const isDisabled = page.getByText('held: demo is disabled')
+  await isDisabled.waitFor()
+  await service.call('restore', 'begin', { generation: '2' })
+  await page.getByText('held by a restore').waitFor()
+  await service.call('restore', 'release')
+  await isDisabled.waitFor()
+  await page.goto(`${service.sandbox().address}/console#/settlement`)
+  await page.getByRole('button', { name: 'Run a day' }).click()
+  await page.getByRole('dialog').getByText('No batch waits for its payout').waitFor()
+  await page.keyboard.press('Escape')
+  await page.goto(`${service.sandbox().address}/console#/batch/${held?.id}`)
   await service.call('provider', 'enable', { provider: 'demo' })
-  await page.getByText('held: demo is disabled').waitFor({ state: 'detached' })
+  await isDisabled.waitFor({ state: 'detached' })
+  const payouts_held_until = '2099-01-01T00:00:00.000Z'
+  await changeReply(page, '/console/operator', { payouts_held_until }, SHOWN_PAYEE)
+  await page.reload()
+  await page.getByText('held until 1 Jan 2099').waitFor()
 })

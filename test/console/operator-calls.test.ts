@@ -26,6 +26,11 @@ test('a run of all providers is confirmed with the sum and the payees of all due
   })
 })
 
+test('a run is confirmed without the providers whose payouts are held', () => {
+  const others = dueBatches(batches, { date: '2026-11-22', held: ['demo'] })
+  expect(others).toEqual({ sum: '886.50', providers: ['other'] })
+})
+
 test('a run of one provider or of an earlier day is confirmed with what it pays', () => {
   const one = dueBatches(batches, { date: '2026-11-22', provider: 'demo' })
   expect(one).toEqual({ sum: '98.50', providers: ['demo'] })

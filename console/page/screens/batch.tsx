@@ -2,6 +2,7 @@ import type { BatchResult } from '../../../shared/views/batch.ts'
 import type { ProviderResult } from '../../../shared/views/operator/provider.ts'
 import { isAboveZero, isBelowZero, sumOf, withSeparators } from '../amounts.ts'
 import { isRefusal, operate } from '../client.ts'
+import { isPayable } from '../due-batches.ts'
 import { CsvButton } from '../parts/button.tsx'
 import { Call } from '../parts/call.tsx'
 import { accountText } from '../parts/money-terms.tsx'
@@ -9,10 +10,15 @@ import { Data, Panel, Screen, Sum, TooLarge } from '../parts/screen.tsx'
 import { FirstRows, named, View, type ViewColumns } from '../parts/table.tsx'
 import { Link, Noted, Time } from '../parts/values.tsx'
 import { place } from '../route.ts'
-import { useOperator } from '../use-operator.ts'
+import { useIsHeld, useOperator } from '../use-operator.ts'
 import { statusOf } from './settlement.tsx'
 
-type PaidBatch = BatchResult & { payee: ProviderResult | undefined; offset: readonly BatchResult[] }
+type PaidBatch = BatchResult & {
+  payee: ProviderResult | undefined
+  /** By a restore. */
+  isHeld: boolean
+  offset: readonly BatchResult[]
+}
 
 const query = {
   label: 'Query the bank',
@@ -98,11 +104,13 @@ const keptFor = ({ status, net, paid }: BatchResult) =>
   net !== paid &&
   withSeparators(`${sumOf([net, `-${paid}`])} GHS`)
 
-/** Why a payout that waits is not paid on its day. */
-const Hold = ({ status, payee }: PaidBatch) => {
-  if (status !== 'pending' || !payee) return null
-  if (payee.status === 'suspended') return `held: ${payee.id} is disabled`
-  return payee.payouts_held_until && <Time at={payee.payouts_held_until} label="held until" />
+/** Says why a payout that waits is not paid on its day. */
+const Hold = (batch: PaidBatch) => {
+  const { provider, payee, isHeld } = batch
+  if (!isPayable(batch)) return null
+  if (isHeld) return 'held by a restore'
+  if (payee?.status === 'suspended') return `held: ${provider} is disabled`
+  return <Time at={payee?.payouts_held_until} label="held until" />
 }
 
 const payout: ViewColumns<PaidBatch> = {
@@ -111,7 +119,7 @@ const payout: ViewColumns<PaidBatch> = {
   Amount: ({ status, paid }) => status !== 'completed' && paid && <Sum of={paid} />,
   'Kept for offsets': keptFor,
   // No view has the account of a sent payout.
-  'Pays to': ({ status, payee }) => status === 'pending' && accountText(payee),
+  'Pays to': (batch) => isPayable(batch) && accountText(batch.payee),
   'Retry pays to': ({ status, payee }) => status === 'failed' && accountText(payee),
   ...named('bank_reference', 'processed_at as Started', 'completed_at', 'failed_at'),
   Offsets: ({ offset }) =>
@@ -136,9 +144,10 @@ export const BatchScreen = () => {
   const owner = batch.data && { provider: batch.data.provider }
   const earlier = batch.data && earlierThan(batch.data)
   const { data: siblings = [] } = useOperator('settlement', 'list', earlier, watch)
+  const isHeld = useIsHeld(owner?.provider)
   const { data: payee } = useOperator('provider', 'show', owner, { entities: ['provider'] })
   const offset = siblings.filter(({ made_good_by }) => made_good_by === id)
-  const paid = batch.data && { ...batch.data, payee, offset }
+  const paid = batch.data && { ...batch.data, payee, isHeld, offset }
   const load = () => operate('settlement', 'report', { batch: id, format: 'csv' })
   return (
     <Screen

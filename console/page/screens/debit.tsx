@@ -9,10 +9,10 @@ import { Action } from '../parts/action.tsx'
 import { Call } from '../parts/call.tsx'
 import { Data, Empty, Panel, Screen, Sum } from '../parts/screen.tsx'
 import { named, TablePanel, View, type ViewColumns } from '../parts/table.tsx'
-import { AttemptCount, By, Code, Link, Status, Time } from '../parts/values.tsx'
+import { AttemptCount, By, Code, Link, Noted, Status, Time } from '../parts/values.tsx'
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
-import { useOperator } from '../use-operator.ts'
+import { useIsHeld, useOperator } from '../use-operator.ts'
 import { exceptionColumns } from './exceptions.tsx'
 import { DeliveryLink, outcomeOf } from './webhooks.tsx'
 
@@ -138,10 +138,26 @@ const Refund = ({ reference, refund }: DebitResult) => {
 const failureOf = ({ error_message, error_code }: DebitResult) =>
   error_message && `${error_message} (${error_code})`
 
+/** Shows the status, and why an open debit waits. */
+const StatusOf = ({ status, provider, bank }: DebitResult) => {
+  const isHeld = useIsHeld(provider)
+  const asked = status === 'pending' ? { bank } : undefined
+  const isOpen = debitStatuses[status].offers === 'outcome'
+  const { data } = useOperator('bank', 'show', asked, { entities: ['bank-health'] })
+  return (
+    <Noted of={<Status value={status} />}>
+      {isOpen && isHeld && 'its timeout is held by a restore'}
+      {data?.health.state === 'down' && (
+        <Time at={data.health.since} label={`${bank} is down since`} />
+      )}
+    </Noted>
+  )
+}
+
 const facts: ViewColumns<DebitResult> = {
   Amount: ({ amount }) => <Sum of={amount} />,
   Fee: ({ fee }) => fee && withSeparators(`${fee} GHS`),
-  Status: 'status',
+  Status: (debit) => <StatusOf {...debit} />,
   Failure: failureOf,
   ...named('provider', 'partner_reference', 'bank', 'bank_reference'),
   Customer: ({ phone_number }) => phone_number ?? 'erased',
