@@ -146,6 +146,6 @@ export const countRareEvents = (observations: Observations): [name: string, time
   count('customer erased', erasures[0]?.phones)
   const again = erasures[0]?.afterDays === 0 ? erasures[1] : undefined
   count('customer erased again after a restore', again?.phones)
-  count('item falsified', falsified?.told)
+  count('item falsified', falsified?.items)
   return counts
 }

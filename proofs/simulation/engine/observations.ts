@@ -221,7 +221,7 @@ export type Erasure = {
 /** What was wrong in the table after a run, and the reconciliation of its day. */
 export type Falsified = {
   date: string
-  told: readonly { subject: string; name: string }[]
+  items: readonly { subject: string; name: string }[]
   result: unknown
 }
 

@@ -63,14 +63,14 @@ const reconciliationsFindNothing: Check = (index, report) => {
 type Wrong = { differences: number; examples: { subject: string }[] }
 
 /** The reconciliation of a day names each item that is wrong. */
-const falsehoodsAreNamed: Check = ({ observations: { falsified } }, report) => {
+const falsifiedItemsAreNamed: Check = ({ observations: { falsified } }, report) => {
   if (!falsified) return
-  const { date, told, result } = falsified
+  const { date, items, result } = falsified
   const { invariants = [] } = membersOf(result) as { invariants?: Wrong[] }
   const named = new Set(
     invariants.flatMap(({ examples }) => examples.map(({ subject }) => subject)),
   )
-  for (const { subject, name } of told)
+  for (const { subject, name } of items)
     if (!named.has(subject))
       report(subject, `${name}, but the reconciliation of ${date} does not name it`)
   for (const { differences, examples } of invariants)
@@ -176,7 +176,7 @@ const unknownMembersStay: Check = ({ observations: { changes } }, report) => {
 }
 
 export const checks: Checks = {
-  47: [reconciliationsFindNothing, falsehoodsAreNamed, statementsAreWhole],
+  47: [reconciliationsFindNothing, falsifiedItemsAreNamed, statementsAreWhole],
   51: [nightlyReconciliationsEnd],
   67: [unknownMembersStay],
   72: [restoresHold],

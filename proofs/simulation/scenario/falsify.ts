@@ -24,10 +24,10 @@ type Stored = Item & { reference?: string } & Partial<
 
 const MONEY = new Set<Kind>(['debit', 'claim', 'lines', 'batch', 'refund'])
 
-/** Returns what an item says instead. */
-type Falsehood = (item: Stored) => object | null | undefined | false | ''
+/** Returns the wrong members of an item, or LOST; nothing for items of other kinds. */
+type Falsification = (item: Stored) => object | null | undefined | false | ''
 
-const lost = {}
+const LOST = {}
 
 /** Returns rows of lines, the first of which has another fee. */
 const withFee = (rows: string): string => {
@@ -43,16 +43,16 @@ const failed = ({ completedAt }: Stored) => ({
 
 const withMore = ({ amount = 0 }: Stored) => ({ amount: amount + 1 })
 
-const falsehoods: Record<string, Falsehood> = {
+const falsifications: Record<string, Falsification> = {
   'a settled debit has another amount': (item) => item.settledIn && withMore(item),
   'a settled debit is in no batch': ({ settledIn }) => settledIn && { settledIn: undefined },
   'a debit lacks its last change': ({ history }) => history && { history: history.slice(0, -1) },
-  'a debit is lost': ({ entity }) => entity === 'debit' && lost,
-  'a claim is lost': (item) => kindOf(item) === 'claim' && lost,
+  'a debit is lost': ({ entity }) => entity === 'debit' && LOST,
+  'a claim is lost': (item) => kindOf(item) === 'claim' && LOST,
   'a line has another fee': ({ debits }) => debits && { debits: withFee(debits) },
   'an adjustment has another fee': ({ adjustments }) =>
     adjustments && { adjustments: withFee(adjustments) },
-  'lines are lost': ({ entity }) => entity === 'lines' && lost,
+  'lines are lost': ({ entity }) => entity === 'lines' && LOST,
   'a batch has another net': ({ totals }) =>
     totals && { totals: { ...totals, net: totals.net + 1 } },
   'a paid batch has failed': (item) =>
@@ -83,11 +83,11 @@ export const falsify = async (
   const date = dayOf(random.pick(all))
   const ofDay = all.filter((item) => dayOf(item) === date)
   const used = new Set<string>()
-  const told = Object.entries(falsehoods).flatMap(([name, say]) => {
+  const chosen = Object.entries(falsifications).flatMap(([name, falsifying]) => {
     const able = ofDay.flatMap((item) => {
       const isUsed = used.has(subjectOf(item)) || used.has(item.settledIn ?? '')
-      const said = !isUsed && say(item)
-      return said ? [{ name, item, said }] : []
+      const change = !isUsed && falsifying(item)
+      return change ? [{ name, item, change }] : []
     })
     if (able.length === 0) return []
     const one = random.pick(able)
@@ -95,13 +95,12 @@ export const falsify = async (
     used.add(subject).add(one.item.settledIn ?? subject)
     return [{ ...one, subject }]
   })
-  overwrite(
-    told.map(({ item, said }) => ({
-      Key: item,
-      Item: said === lost ? undefined : { ...item, ...said },
-    })),
-  )
+  const writes = chosen.map(({ item, change }) => ({
+    Key: item,
+    Item: change === LOST ? undefined : { ...item, ...change },
+  }))
+  overwrite(writes)
   const call = await operators.operate('reconciliation', 'run', { date }, RECONCILES)
-  const named = told.map(({ subject, name }) => ({ subject, name }))
-  return { date, told: named, result: resultOf(call) }
+  const named = chosen.map(({ subject, name }) => ({ subject, name }))
+  return { date, items: named, result: resultOf(call) }
 }

@@ -225,13 +225,13 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     result.invariants[0].examples.push({ subject: 'amber', difference: 'is missing' })
   },
   '47 a falsified batch is not named': (run) => {
-    const told = [{ subject: 'STL-20261120-AAAAAA', name: 'a batch has another net' }]
-    run.falsified = { date: '2026-11-20', told, result: { invariants: [] } }
+    const items = [{ subject: 'STL-20261120-AAAAAA', name: 'a batch has another net' }]
+    run.falsified = { date: '2026-11-20', items, result: { invariants: [] } }
   },
   '47 a reconciliation counts fewer differences than it names': (run) => {
     const examples = [{ subject: 'amber', difference: 'is missing' }]
     const result = { invariants: [{ differences: 0, examples }] }
-    run.falsified = { date: '2026-11-20', told: [], result }
+    run.falsified = { date: '2026-11-20', items: [], result }
   },
   '48 a charge within the request limit is rejected': (run) => {
     charges(run)[0].reply.status = 429
