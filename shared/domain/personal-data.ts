@@ -1,15 +1,16 @@
 import type { CustomerAccount } from './banks/bank.ts'
 import type { ChargeRequest } from './debits/charge.ts'
-import type { Changes, Facts } from './debits/debit.ts'
+import type { Changes, Debit, Facts } from './debits/debit.ts'
 import type { ReportException } from './debits/exception.ts'
 import type { Refund } from './debits/refund.ts'
 import type { SettlementAccount } from './providers/provider.ts'
+import type { Line } from './settlement/batch.ts'
 import type { Attempt } from './webhooks/attempt.ts'
 
 /**
  * Every field that can name a person, by the item that stores it (docs/compliance.md#personal-data).
  * A new field of a row's object does not compile, and a new item fails its test, until it is decided. Nothing
- * reports a new member of another object, such as the debit itself or a report's line.
+ * reports a new member of another object, such as a batch.
  */
 
 /**
@@ -49,6 +50,22 @@ export const personalData = {
       metadata: 'erased',
       countedOn: 'plain',
     } satisfies Fates<Facts>,
+  },
+  debit: {
+    items: [],
+    replies: 'provider, bank, operators',
+    life: UNTIL_ERASED,
+    fields: {
+      status: 'plain',
+      version: 'plain',
+      approval: 'plain',
+      reversalRequest: 'plain',
+      settledIn: 'plain',
+      settledChunk: 'plain',
+      adjustedIn: 'plain',
+      adjustedChunk: 'plain',
+      erasedAt: 'plain',
+    } satisfies Fates<Omit<Debit, 'facts' | 'history'>>,
   },
   changes: {
     items: ['Debit'],
@@ -159,6 +176,22 @@ export const personalData = {
       accountNumber: 'kept',
       accountName: 'kept',
     } satisfies Fates<SettlementAccount>,
+  },
+  line: {
+    items: ['Lines'],
+    replies: 'provider, operators',
+    life: 'as its batch',
+    fields: {
+      type: 'plain',
+      reference: 'plain',
+      partnerReference: 'kept',
+      bankReference: 'kept',
+      bank: 'plain',
+      completedAt: 'plain',
+      gross: 'plain',
+      fee: 'plain',
+      net: 'plain',
+    } satisfies Fates<Line>,
   },
   chargeRequest: {
     items: [],

@@ -10,7 +10,7 @@ import { at, failed, reversed } from './debits/one-debit.ts'
 /** Items without text about a customer; some have keyed hashes. */
 const WITHOUT = [
   'Reference claim, Day total, Unknown numbers, Provider, Webhook, Webhook health, Recovery',
-  'Feed page, Credential, Bank, Connector settings, Bank health, Waiting debit, Lines, Gate, Build',
+  'Feed page, Credential, Bank, Connector settings, Bank health, Waiting debit, Gate, Build',
   'Funding, Compared statement, Calendar, Cash, Ledger day, Paged ledger day, Ledger page',
   'Reconciliation, Reconciled providers, Reconciliation part, Sweep, Sweep page, Restore',
   'Approval, Bulk part, Bulk outcome, Change, Hash key, Missed account, Rate window',

@@ -17,7 +17,7 @@ export const eraseChanges = (changes: Changes, by: string): Changes => ({
 
 /** Returns a debit without its customer; amounts, times and references stay. */
 export const eraseDebit = (debit: Debit, at: Date): Debit => ({
-  ...debit,
+  ...withoutErased('debit', debit),
   facts: { ...withoutErased('facts', debit.facts), phone: null, narration: null, metadata: {} },
   version: debit.version + 1,
   history: debit.history.map((entry) => ({
