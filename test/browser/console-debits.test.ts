@@ -160,7 +160,10 @@ test('a debit fails with the code that is chosen, which its timeline shows', asy
   await service.until(reference, 'processing')
   const page = await openScreen(`debit/${reference}`)
   await call(page, 'Bank: failed', { 'Failure code': 'invalid_account' })
-  await page.getByRole('listitem').getByText('Invalid account (invalid_account)').waitFor()
+  await page
+    .getByRole('listitem')
+    .getByText('Account not found or inactive (invalid_account)')
+    .waitFor()
 })
 
 test('the operator completes a debit of a bank without a token', async () => {

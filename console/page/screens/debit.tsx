@@ -1,4 +1,4 @@
-import type { FailureCode } from '../../../shared/domain/banks/failure-code.ts'
+import type { failureMessages } from '../../../shared/domain/banks/sandbox-outcome.ts'
 import type { ShownRefundStatus } from '../../../shared/domain/debits/refund.ts'
 import type { DeliveryWithAttempts } from '../../../shared/views/delivery.ts'
 import type { DebitResult, HistoryEntry } from '../../../shared/views/operator/debit.ts'
@@ -16,14 +16,14 @@ import { useIsHeld, useOperator } from '../use-operator.ts'
 import { exceptionColumns } from './exceptions.tsx'
 import { DeliveryLink, outcomeOf } from './webhooks.tsx'
 
-/** A text of a bank for each code. */
-const failures: Record<FailureCode, string> = {
+/** The type has the texts too: the page imports only types from the service. */
+const failures: typeof failureMessages = {
   insufficient_funds: 'Insufficient funds',
-  invalid_account: 'Invalid account',
-  transaction_declined: 'Transaction declined by the customer',
-  timeout: 'The request timed out',
+  invalid_account: 'Account not found or inactive',
+  transaction_declined: 'Transaction declined by customer',
+  timeout: 'The customer did not respond before the timeout',
   network_error: 'Network unavailable',
-  unknown_error: 'Unspecified error',
+  unknown_error: 'Unknown error',
 }
 
 const choices = Object.entries(failures).map(([code, text]) => [text, code] as const)

@@ -18,11 +18,11 @@ export type SandboxReport = v.InferOutput<typeof SandboxReport>
 export const OUTCOME_SECONDS = 30
 
 /** The messages of the sandbox bank, each with the cause that the service reads as its code. */
-export const failureMessages: Record<FailureCode, string> = {
+export const failureMessages = {
   insufficient_funds: 'Insufficient funds',
   invalid_account: 'Account not found or inactive',
   transaction_declined: 'Transaction declined by customer',
   timeout: 'The customer did not respond before the timeout',
   network_error: 'Network unavailable',
   unknown_error: 'Unknown error',
-}
+} as const satisfies Record<FailureCode, string>
