@@ -10,7 +10,8 @@ import { eventually } from '../support/eventually.ts'
 /** The shell, which `.ci/run` installs from Debian, takes half of the time. */
 const SHELL = '/usr/bin/chromium-headless-shell'
 const CHROMIUM = existsSync(SHELL) ? SHELL : '/usr/bin/chromium'
-const WIDTHS = [390, 768, 1280, 1600]
+const NARROW = 320
+const OTHER_WIDTHS = [768, 1280, 1600]
 const COLOUR_SCHEMES = ['light', 'dark'] as const
 
 /**
@@ -145,22 +146,23 @@ const RUN_AXE = `async (scheme, isFirst) => {
 
 /**
  * Returns the findings of axe in the present state of a page, and the elements that make it scroll
- * sideways, in light and dark, from 390 to 1600 px. The contrast of an element has one finding. An
+ * sideways, in light and dark, from `narrow` to 1600 px. The contrast of an element has one finding. An
  * exception applies to a rule, or to its targets that contain `within`.
  */
 export const legibilityFindings = async (
   page: Page,
   exceptions: readonly AxeException[] = [],
+  narrow = NARROW,
 ): Promise<string[]> => {
   const { width: widthBefore = 1280, height = 900 } = page.viewportSize() ?? {}
   const findings: string[] = []
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe)
   for (const colorScheme of COLOUR_SCHEMES) {
     await page.emulateMedia({ colorScheme })
-    for (const width of WIDTHS) {
+    for (const width of [narrow, ...OTHER_WIDTHS]) {
       await page.setViewportSize({ width, height })
       const overflowing: string[] = await page.evaluate(OVERFLOWING)
-      const isFirst = colorScheme === 'light' && width === WIDTHS[0]
+      const isFirst = colorScheme === 'light' && width === narrow
       const run = `(${RUN_AXE})('${colorScheme}', ${isFirst})`
       const found = [
         ...overflowing.map((element) => `overflow: ${element}`),
