@@ -17,7 +17,7 @@ export type FormField = {
   choices?: string[]
   /** The value names such an object. */
   object?: 'provider' | 'bank'
-  /** Values that are no objects, such as `none`. */
+  /** Values other than objects, such as `none`. */
   words?: string[]
 }
 

@@ -99,8 +99,8 @@ export function Action<T>(props: ActionProps<T>) {
       const isListed = mayUse('approval')
       // Nothing would remove a request that cannot be read again.
       if (isListed) addPending(approval)
-      const place = isListed ? ' See Approvals.' : ''
-      return showToast(`Request ${approval.id} waits for a second operator.${place}`)
+      const hint = isListed ? ' See Approvals.' : ''
+      return showToast(`Request ${approval.id} waits for a second operator.${hint}`)
     }
     showSecrets(result)
     showToast(typeof done === 'string' ? done : done(result as Done<T>, options))
