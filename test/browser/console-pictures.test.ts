@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { dayAfter, dayOf, HOUR_MS } from '../../shared/domain/time.ts'
 import { createPayee } from '../support/payee.ts'
@@ -75,6 +76,10 @@ beforeAll(async () => {
   vi.stubEnv('APPROVALS', undefined)
 })
 
+const picture = async (page: Page, name: string): Promise<void> => {
+  if (folder) await page.screenshot({ path: join(folder, `console-${name}.png`) })
+}
+
 test('each screen shows what it loads, and has a picture', async () => {
   const page = await openScreen('now')
   const address = page.url().split('#')[0]
@@ -86,7 +91,12 @@ test('each screen shows what it loads, and has a picture', async () => {
     await page.locator('main h1').waitFor()
     await page.getByText('Loading…').first().waitFor({ state: 'hidden' })
     expect([path, await page.getByRole('alert').allTextContents()]).toEqual([path, []])
-    if (folder) await page.screenshot({ path: join(folder, `console-${path}.png`) })
+    await picture(page, path)
     expect(described).toContain(`(images/console-${path}.png)`)
   }
+  await page.setViewportSize({ width: 390, height: 760 })
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.goto(`${address}#/settlement`)
+  await page.getByRole('table').first().waitFor()
+  await picture(page, 'narrow')
 })
