@@ -96,8 +96,8 @@ const statementsMatchBooks: Check = (index, report) => {
       const debit = index.byUuid.get(uuid)
       if (!debit || completed_at === null) continue
       const isMade = index.booksOf.get(uuid)?.[0]?.type === 'debit'
-      const isUnrefunded = debit.item.status === 'reversed' && !index.refunds.has(reference)
-      if (isUnrefunded || !(isMade || isDisputed(debit, index)))
+      const isWaived = index.refunds.get(reference)?.item.status === 'waived'
+      if (isWaived || !(isMade || isDisputed(debit, index)))
         report(reference, 'is compared with a statement, but its bank moved no money')
     }
   }
