@@ -60,7 +60,8 @@ export const statementReasons = (
   statement: DayStatement | undefined,
 ): string[] => {
   if (!statement) {
-    return kinds.length > 0 ? [`no statement of the bank, which moved ${kinds.join(', ')}`] : []
+    const moved = kinds.map((kind) => `${kind}s`).join(', ')
+    return moved ? [`the bank moved ${moved}, but has no statement`] : []
   }
   const { covers, counts, names, early } = statement
   return [

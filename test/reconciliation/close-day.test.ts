@@ -72,7 +72,7 @@ test('a late completion is a debit that its bank moved, also after a note', asyn
   const debit = await openedDebit(await newProvider(), 100_00)
   await putException(lateCompletionOf(debit, at('09:00:00')))
   await resolveLate(debit, at('10:00:00'))
-  const reason = 'no statement of the bank, which moved debit'
+  const reason = 'the bank moved debits, but has no statement'
   expect(await closed(0)).toMatchObject({
     open: [{ check: 'statement', subject: 'GCB', reason }],
     banks: [{ bank: 'GCB', debits: '100.00', receivable: '0.00' }],
