@@ -43,8 +43,8 @@ const downloaded = async (text: string, call: string): Promise<{ download: strin
   const object = { export: call }
   await writeReport(object, 'json', [text])
   const written = await readReport(object, 'json', 0)
-  if (!written || !('url' in written)) throw new Error(`The export ${call} is gone`)
-  return { download: written.url }
+  if (!written || !('download' in written)) throw new Error(`The export ${call} is gone`)
+  return written
 }
 
 const scopeOf = async (bulk: BulkId | undefined, runtime: Runtime) =>

@@ -57,7 +57,7 @@ export const manageLedger = operatorHandler(ledger, {
     await writeReport(report, format, renderJournal(format, date, day))
     const written = await readReport(report, format, REPLY_MAX_BYTES)
     if (!written) throw new Error(`The journal of ${date} is gone`)
-    if ('url' in written) return { download: written.url }
+    if ('download' in written) return written
     return format === 'csv' ? written.text : JSON.parse(written.text)
   },
 })

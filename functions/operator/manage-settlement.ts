@@ -91,7 +91,7 @@ export const manageSettlement = operatorHandler(settlement, {
     if (!batch.reportedAt) return new Refusal(5001, { details: 'the batch is being built' })
     const report = await readReport(batch, format)
     if (!report) throw new Error(`The ${format} report of ${id} is gone`)
-    if ('url' in report) return report
+    if ('download' in report) return report
     return format === 'csv' ? report.text : JSON.parse(report.text)
   },
   statement: async ({ provider: id, month, format }, _author, runtime) => {

@@ -14,7 +14,10 @@ export const getSettlementReport = endpoint(
     if (!batch.reportedAt) return new Refusal(5001, { details: 'the batch is being built' })
     const report = await readReport(batch, query.format)
     if (!report) throw new Error(`The ${query.format} report of ${batch.id} is gone`)
-    if ('url' in report) return { data: report, headers: { Location: report.url }, status: 303 }
+    if ('download' in report) {
+      const { download: url } = report
+      return { data: { url }, headers: { Location: url }, status: 303 }
+    }
     return query.format === 'csv'
       ? { text: report.text, type: 'text/csv; charset=utf-8', filename: `${batch.id}.csv` }
       : { data: JSON.parse(report.text) }

@@ -198,6 +198,9 @@ describe('get-settlement-report', () => {
     const file = await fetch(body.data.url)
     expect([file.status, (await file.text()).length]).toEqual([200, 5 * megabyte.length])
     expect(file.headers.get('content-disposition')).toContain(`${foreign.id}.csv`)
+    // The command prints the file behind this member.
+    const { download } = await stranger.batch('report', foreign.id, { format: 'csv' })
+    expect(new URL(download).pathname).toBe(new URL(body.data.url).pathname)
   })
 })
 

@@ -46,7 +46,7 @@ export const Toasts = () => (
 )
 
 /** A result too large for a reply is downloaded from a URL. */
-type CsvReply = string | { url: string } | { download: string }
+type CsvReply = string | { download: string }
 
 const save = (name: string, text: string): void => {
   const link = document.createElement('a')
@@ -63,7 +63,7 @@ export const CsvButton = ({ label = 'Download CSV', name, load }: CsvButtonProps
   const download = async (): Promise<void> => {
     const reply = await load()
     if (typeof reply === 'string') save(name, reply)
-    else location.assign('url' in reply ? reply.url : reply.download)
+    else location.assign(reply.download)
   }
   return <Button work={download}>{label}</Button>
 }

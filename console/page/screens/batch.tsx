@@ -59,7 +59,7 @@ const Lines = ({ id, sealed_at }: BatchResult) => {
     <Panel title="Lines">
       <Data of={report} none={isUnbuilt && unbuilt}>
         {(loaded) => {
-          if ('url' in loaded) return <TooLarge name="report" href={loaded.url} />
+          if ('download' in loaded) return <TooLarge name="report" href={loaded.download} />
           return (
             <FirstRows
               label="Lines"

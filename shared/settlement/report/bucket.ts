@@ -104,7 +104,7 @@ export const readReport = async (
   owner: ReportOwner,
   format: ReportFormat,
   textMaxBytes = TEXT_MAX_BYTES,
-): Promise<{ text: string } | { url: string } | undefined> => {
+): Promise<{ text: string } | { download: string } | undefined> => {
   const object = objectOf(owner, format)
   const found = await findObject(object)
   if (!found) return undefined
@@ -112,7 +112,8 @@ export const readReport = async (
   if (ContentLength <= textMaxBytes) return { text: (await Body?.transformToString()) ?? '' }
   // Closes the connection.
   if (Body instanceof Readable) Body.destroy()
-  return { url: await getSignedUrl(s3(), new GetObjectCommand(object), { expiresIn: URL_SECONDS }) }
+  const expiry = { expiresIn: URL_SECONDS }
+  return { download: await getSignedUrl(s3(), new GetObjectCommand(object), expiry) }
 }
 
 /** Returns the bytes of a report; undefined if it is missing. A role may not list the bucket. */

@@ -126,7 +126,7 @@ export type OperatorResults<Options = AnyOptions> = {
   settlement: Record<'show' | 'process' | 'complete' | 'fail' | 'retry', BatchResult> & {
     run: SettlementRunResult
     list: BatchResult[]
-    report: Formatted<Options, SettlementReport, { url: string }>
+    report: Formatted<Options, SettlementReport, { download: string }>
     statement: Options extends { format: 'csv' | 'html' } ? string : MonthlyStatementResult
   }
   calendar: Record<'set' | 'add' | 'remove' | 'show', CalendarResult>
