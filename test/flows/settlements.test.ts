@@ -186,17 +186,20 @@ describe('get-settlement-report', () => {
     }
   })
 
-  test('a report that is too large for a reply is a redirect with 303', async () => {
-    const megabyte = 'x'.repeat(1024 * 1024)
+  test.each([
+    ['x', 5],
+    ['"', 3],
+  ])('a report of %j, too large for a reply, is a redirect with 303', async (text, megabytes) => {
+    const megabyte = text.repeat(1024 * 1024)
     async function* large() {
-      for (let n = 0; n < 5; n += 1) yield megabyte
+      for (let n = 0; n < megabytes; n += 1) yield megabyte
     }
     const batch = { id: foreign.id as BatchId, provider: providerId('stranger') }
     await writeReport(batch, 'csv', large())
     const { status, headers, body } = await stranger.get(reportPath(foreign.id, 'csv'))
     expect([status, headers.get('location')]).toEqual([303, body.data.url])
     const file = await fetch(body.data.url)
-    expect([file.status, (await file.text()).length]).toEqual([200, 5 * megabyte.length])
+    expect([file.status, (await file.text()).length]).toEqual([200, megabytes * megabyte.length])
     expect(file.headers.get('content-disposition')).toContain(`${foreign.id}.csv`)
     // The command prints the file behind this member.
     const { download } = await stranger.batch('report', foreign.id, { format: 'csv' })

@@ -8,8 +8,8 @@ import type { ReportFormat } from '../../domain/settlement/list-query.ts'
 import type { Day } from '../../domain/time.ts'
 import { environment } from '../../runtime.ts'
 
-/** A larger report is downloaded from S3: Lambda replies are at most 6 MB, after JSON escaping. */
-const TEXT_MAX_BYTES = 4 * 1024 * 1024
+/** With its JSON escapes. A larger report is downloaded from S3: Lambda replies are at most 6 MB. */
+const REPLY_MAX_BYTES = 4 * 1024 * 1024
 const URL_SECONDS = 15 * 60
 /** Memory: 5 MB per part. */
 const PARTS_AT_ONCE = 2
@@ -99,17 +99,20 @@ export const findObject = async (object: { Bucket: string; Key: string }) => {
   }
 }
 
-/** Reads a report as text, or as a URL that is valid for 15 minutes if it is larger. */
+/** Reads a report as text, or as a URL that is valid for 15 minutes if a reply would be larger. */
 export const readReport = async (
   owner: ReportOwner,
   format: ReportFormat,
-  textMaxBytes = TEXT_MAX_BYTES,
+  replyMaxBytes = REPLY_MAX_BYTES,
 ): Promise<{ text: string } | { download: string } | undefined> => {
   const object = objectOf(owner, format)
   const found = await findObject(object)
   if (!found) return undefined
   const { Body, ContentLength = 0 } = found
-  if (ContentLength <= textMaxBytes) return { text: (await Body?.transformToString()) ?? '' }
+  if (ContentLength <= replyMaxBytes) {
+    const text = (await Body?.transformToString()) ?? ''
+    if (Buffer.byteLength(JSON.stringify(text)) <= replyMaxBytes) return { text }
+  }
   // Closes the connection.
   if (Body instanceof Readable) Body.destroy()
   const expiry = { expiresIn: URL_SECONDS }
