@@ -65,17 +65,12 @@ const closeDay: LongVerb = async (call, operate) => {
   return operate({ ...call, options: { ...call.options, reconciled: JSON.stringify(found) } })
 }
 
-/** Returns the file of the operator command and its name, or its characters from the console. */
-const fileIn = (
-  text: string,
-  { file }: LongCall,
-  encoding: 'utf8' | 'latin1' = 'utf8',
-): { parts: FileParts; name: string } => ({
-  parts: file ?? [Buffer.from(text, encoding)],
+/** Returns the file of the operator command and its name, or that of the console, which passes bytes as characters. */
+const fileIn = (text: string, { file }: LongCall): { parts: FileParts; name: string } => ({
+  parts: file ?? [Buffer.from(text, 'latin1')],
   name: file ? basename(text) : '-',
 })
 
-/** Compares a statement. The console passes its bytes as characters. */
 const compare: LongVerb = async (call, operate, long) => {
   const parsed = parseInput(reconciliation.verbs.statement.options, call.options)
   if (parsed instanceof Refusal) return { error: explain(parsed) }
@@ -86,7 +81,7 @@ const compare: LongVerb = async (call, operate, long) => {
     const options = { ...call.options, statement: JSON.stringify(request) }
     return resultIn<ReplyTo<typeof request>>(await operate({ ...call, options }))
   }
-  const { parts } = fileIn(parsed.statement, long, 'latin1')
+  const { parts } = fileIn(parsed.statement, long)
   const { report, ...rest } = await compareFile({ file: parts, date: parsed.date }, ask)
   return { result: { ...report, ...rest } satisfies LongResults['statement'] }
 }

@@ -105,6 +105,21 @@ test('a call reconciles a day, and compares the bytes of a statement', async () 
   expect((await compare(header, 'not a bank')).body.error?.message).toMatch(/^--bank: /)
 })
 
+test('a call imports the bytes of a file, and refuses those that are not UTF-8', async () => {
+  const phone = '+233249000007'
+  const importOf = (name: Buffer) => {
+    const header = Buffer.from('phone,name,account_number,active\n')
+    const row = [Buffer.from(`${phone},`), name, Buffer.from(',1041000007,true')]
+    const file = Buffer.concat([header, ...row]).toString('latin1')
+    return operate({ noun: 'customer', verb: 'import', options: { bank: 'GCB', file } })
+  }
+  const windows = await importOf(Buffer.from('Kofé', 'latin1'))
+  expect(windows.body.error?.message).toBe('--file: the file is not UTF-8')
+  expect((await importOf(Buffer.from('Kofé'))).body.data).toMatchObject({ added: 1 })
+  const shown = await operate({ noun: 'customer', verb: 'show', options: { phone, bank: 'GCB' } })
+  expect(JSON.stringify(shown.body.data)).toContain('Kofé')
+})
+
 test('a call is recorded with the operator that the page acts as', async () => {
   const call = { noun: 'provider', verb: 'update', options: { provider: 'demo', name: 'Demo' } }
   await operate({ ...call, operator: 'kofi' })

@@ -88,9 +88,8 @@ export const Input = ({ field }: { field: Field }) => {
   )
 }
 
-/** The service knows the encoding of a bank's files: each byte is a character. Other files are UTF-8. */
-const textOfFile = async (name: string, file: File): Promise<string> => {
-  if (name !== 'statement') return file.text()
+/** The server decodes a file, or refuses it: each byte is a character. */
+const textOfFile = async (file: File): Promise<string> => {
   const bytes = new Uint8Array(await file.arrayBuffer())
   return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
 }
@@ -113,7 +112,7 @@ export const onSubmit =
     const values = valuesOf(form)
     take(values, async () => {
       for (const [name, value] of new FormData(form)) {
-        if (typeof value !== 'string' && value.name) values[name] = await textOfFile(name, value)
+        if (typeof value !== 'string' && value.name) values[name] = await textOfFile(value)
       }
       return values
     })
