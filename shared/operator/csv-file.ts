@@ -37,13 +37,23 @@ const MARKS = [
 ] as const
 
 /**
- * Decodes a file by its byte order mark, else by `encoding`.
+ * Decodes a file by its byte order mark, else by `encoding`. Its lines end with a line feed.
  * @throws MalformedFile for bytes that the encoding does not have
  */
-export async function* textsOf(
-  file: FileParts,
-  encoding: 'utf-8' | 'utf-16le' | 'windows-1252' = 'utf-8',
-): AsyncGenerator<string> {
+export async function* textsOf(file: FileParts, encoding?: Encoding): AsyncGenerator<string> {
+  let held = ''
+  for await (const text of decoded(file, encoding)) {
+    const whole = held + text
+    // The line feed of a carriage return can be in the next text.
+    held = whole.endsWith('\r') ? '\r' : ''
+    yield whole.slice(0, whole.length - held.length).replaceAll(/\r\n?/g, '\n')
+  }
+  if (held) yield '\n'
+}
+
+type Encoding = 'utf-8' | 'utf-16le' | 'windows-1252'
+
+async function* decoded(file: FileParts, encoding: Encoding = 'utf-8'): AsyncGenerator<string> {
   let decoder: InstanceType<typeof TextDecoder> | undefined
   let used: string = encoding
   let head: Uint8Array = new Uint8Array()
@@ -102,8 +112,7 @@ export async function* recordsInTexts(
     info: true,
     trim: true,
     delimiter,
-    // A file that was edited by hand can have both.
-    record_delimiter: ['\r\n', '\n', '\r'],
+    record_delimiter: '\n',
     skip_empty_lines: true,
     relax_column_count: true,
     max_record_size: RECORD_MAX,

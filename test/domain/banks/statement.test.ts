@@ -81,6 +81,16 @@ test('a quoted field may contain commas, quotes and line breaks', async () => {
   ])
 })
 
+test('a row keeps the number of its line below a quoted field with line breaks of two characters', async () => {
+  const rows = await read(`${SHORT_HEADER}\r\n"B\r\n1",1.00,GHS,${AT}\r\nB-2,1.00,GHS,${AT}`)
+  expect(rows.map(({ line }) => line)).toEqual([2, 4])
+})
+
+test('a long file may end its lines with carriage returns', async () => {
+  const rows = Array.from({ length: 4_000 }, () => FIELDS)
+  expect(await read([HEADER, ...rows, ''].join('\r'))).toHaveLength(4_000)
+})
+
 const missing = ['amount', 'currency', 'completed_at'].map((name) => `column ${name} is missing`)
 
 test.each([
