@@ -307,14 +307,36 @@ test('a retry after an operator has failed a refund first queries its bank, and 
   )
 })
 
+const disconnect = () => service.call('connector', 'remove', { bank: 'HTB' })
+const connect = () => {
+  const url = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
+  return service.call('connector', 'set', { bank: 'HTB', connector: 'http', ...url })
+}
+
+test('a refund that its bank may have made waits for a new connector, and keeps its uuid', async () => {
+  const debit = await completed('HTB')
+  const { reference } = debit
+  bank.failsWith(503)
+  const { uuid } = await reverse(debit)
+  await untilRefundWaits(reference)
+  await disconnect()
+  const reply = await service.runJob('refund-customer', { reference })
+  expect(reply).toMatchObject({ batchItemFailures: [expect.anything()] })
+  expect(await refundOf(debit)).toMatchObject({ uuid, status: 'processing' })
+  await connect()
+  bank.failsWith(undefined)
+  await service.runJob('refund-customer', { reference })
+  await becomes(debit, 'completed')
+  expect(madeOf({ uuid })).toEqual([uuid])
+})
+
 test('a refund is an exception too when the bank has no connector', async () => {
   const debit = await completed('HTB')
-  await service.call('connector', 'remove', { bank: 'HTB' })
+  await disconnect()
   await reverse(debit)
   const { error_message } = await becomes(debit, 'failed')
   expect(error_message).toBe('the bank does not support refunds')
-  const url = { 'connector-url': bank.url(), 'connector-secret': bank.secret }
-  await service.call('connector', 'set', { bank: 'HTB', connector: 'http', ...url })
+  await connect()
   await refund(debit)
   await becomes(debit, 'completed')
 })
@@ -435,6 +457,11 @@ const reversed = async (debit: Debit, began: (refund: Refund) => Refund): Promis
   )
   return debit
 }
+
+test('a contradiction does not fail a refund that may have been made by a bank without a query', async () => {
+  const debit = await contradicted(begunAgo(2), { bank: 'GCB' })
+  await becomes(debit, 'completed')
+})
 
 test.each([
   ['pending', (refund: Refund) => refund],
