@@ -42,6 +42,7 @@ let payee: Payee
 let earlier: Shown
 let batch: Shown
 let silent: string
+let held: string
 beforeAll(async () => {
   provider = await createProvider(service, 'restored')
   await provider.webhook('set', { url: receiver.url() })
@@ -138,6 +139,15 @@ test('a restore stops timeouts and payouts, and the batch waits', async () => {
   expect((await payee.batch('show', batch.id)).status).toBe('pending')
 })
 
+test('a restore holds the refunds of a provider until its release', async () => {
+  const fields = { phone_number: SILENT, bank_identifier: 'HTB' }
+  const { reference, uuid } = await service.chargeUntil('processing', fields, provider.credential)
+  await service.report(uuid, { status: 'completed', bank_reference: 'B-2' }, 'bt_sandbox_htb')
+  held = (await service.call('debit', 'reverse', { reference, reason: 'Returned' })).reference
+  await service.runJob('refund-customer', { reference })
+  expect(bank.made).not.toContain((await service.show(reference)).refund.uuid)
+})
+
 testInProcess(
   'a debit of an earlier generation may have been submitted, so that its bank is queried first',
   async () => {
@@ -199,6 +209,9 @@ test('the verb `restore release` releases one provider, whose batch is then paid
   expect(await release({ provider: payee.id })).toEqual(released)
   const second = await release({ provider: provider.id })
   expect(second.released).toEqual([payee.id, provider.id])
+  await service.runJob('refund-customer', { reference: held })
+  const { uuid } = await service.untilRefund(held, 'completed')
+  expect(bank.made).toContain(uuid)
   expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'completed' })
   await eventually(async () => {
     const { data } = (await payee.get('/api/v1/payment-providers/events?per_page=100')).body
