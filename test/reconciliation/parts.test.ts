@@ -198,7 +198,10 @@ test('a run of three thousand providers has small items, and a repeated start cr
   expect(Math.max(...items.map((one) => JSON.stringify(one).length))).toBeLessThan(50_000)
   const parts = await Array.fromAsync(store.partsOf(TODAY))
   expect(parts.map(({ id }) => id)).toEqual(['*', ...ids].sort())
-  expect((await store.findRun(TODAY))?.openParts).toBe(ids.length + 1)
+  const run = (await store.findRun(TODAY)) as store.ReconciliationRun
+  expect(run.openParts).toBe(ids.length + 1)
+  await remove(keys.reconciliationProviders(TODAY, `${run.pages?.id}#1`))
+  await expect(store.findProviders(run)).rejects.toThrow('has lost its providers')
 })
 
 test('a run reads each debit by one query, and everything else in batches', async () => {
