@@ -158,7 +158,9 @@ test('a payout that its bank made with other offsets before a restore waits for 
     [first.uuid, 10_00],
     [other.uuid, 100_00],
   ])
+  let fault: ConnectorFault | undefined
   const query: PaymentConnector['query'] = async ({ uuid, amount }) => {
+    if (fault) throw fault
     if (made.get(uuid) !== amount) throw new ConnectorFault(2002, 'another amount')
     return { kind: 'paid', bankReference: 'B-1' }
   }
@@ -168,6 +170,9 @@ test('a payout that its bank made with other offsets before a restore waits for 
   await storeRestore(2, { begunAt, releasedAt: begunAt })
   const details = `GCB has not made the payout ${other.uuid} with 50.00: pay first the batch that took the debts before the restore`
   expect(refused(await payMade(other))).toEqual({ code: '400/5001', details })
+  fault = new ConnectorFault(2408, 'no reply')
+  await expect(payMade(other)).rejects.toBe(fault)
+  fault = undefined
   expect(await reload(other)).toMatchObject({ status: 'pending', offsets: [] })
   for (const batch of [first, other]) {
     const paid = { status: 'completed', paid: made.get(batch.uuid) }
@@ -422,6 +427,8 @@ test('a rejected payout that was paid is recorded at its own bank, or at that of
   expect(granted(recordable).begun.batch.paidTo?.bank).toBe('GCB')
   await updateProvider(provider, { settlementAccount })
   await storeBank({ ...gcb, identifier: eco })
+  // A bank without a connector cannot be queried.
+  await storeBank({ ...gcb, connector: 'none' })
   bank.behaviours.push('reject')
   expect(await retry(batch)).toMatchObject({ status: 'failed', paidTo: settlementAccount })
   expect(refused(await complete(batch))).toEqual({ code: '400/5001', details })
