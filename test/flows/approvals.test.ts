@@ -784,7 +784,7 @@ describe('a grant', () => {
     const at = new Date()
     await decideApproval(id, { decision: 'granted', by: kofi, at }, [], real)
     expect(await refusalToGrant(id, esi)).toBe(`the request was already granted by ${kofi}`)
-    const claim = { id, claim: 'lost worker', at, until: new Date(Date.now() + 200) }
+    const claim = { id, claim: 'lost worker', at, until: new Date(Date.now() + 2_000) }
     expect(await claimApproval(claim)).toBe(true)
     expect(await refusalToGrant(id, kofi)).toBe('the call is in progress or was already made')
     const done = await eventually(() => grant(id))
@@ -906,6 +906,9 @@ describe('a grant', () => {
       await expect(grant(id)).rejects.toThrow('manage-funding')
       spy.mockRestore()
       expect(await grant(id)).toMatchObject({ reference, amount })
+      // A request that no grant can fulfil is not stored.
+      const other = await refusal('funding', 'record', { ...own, amount: '3.00' }, ama)
+      expect(other).toContain(`is recorded with ${amount}`)
       await eventually(async () => expect((await findBatch(due))?.status).toBe('completed'))
       expect(await refusalToGrant(id, kofi)).toContain(MADE)
     },
