@@ -181,8 +181,9 @@ describe('get-settlement-report', () => {
     expect([codeOf(reply), reply.body.details]).toEqual(['400/5001', message])
     const shown = { status: 'pending', sealed_at: null, count: null, net: null, payable_on: null }
     expect((await builder.get(pathOf(id))).body.data).toMatchObject(shown)
-    for (const verb of ['report', 'process']) {
-      await expect(builder.batch(verb, id)).rejects.toThrow(message)
+    const evidence = { 'bank-reference': 'X', reason: 'Y' }
+    for (const [verb, options] of [['report'], ['process'], ['complete', evidence]] as const) {
+      await expect(builder.batch(verb, id, options)).rejects.toThrow(message)
     }
   })
 

@@ -12,6 +12,7 @@ import { type Batch, noTotals } from '../../shared/domain/settlement/batch.ts'
 import type { Funding } from '../../shared/domain/settlement/funding.ts'
 import { openWith } from '../../shared/operator/open-with.ts'
 import { completeBatch, findRecordable } from '../../shared/settlement/complete.ts'
+import { findRetry } from '../../shared/settlement/due.ts'
 import { failBatch } from '../../shared/settlement/fail.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -27,7 +28,7 @@ import { granted, refused } from '../support/refused.ts'
 import { storeBank, storeRestore } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable, useTable } from '../support/tables.ts'
-import { type FakeBank, fakeBank } from './fake-bank.ts'
+import { type FakeBank, fakeBank, type PayoutBehaviour } from './fake-bank.ts'
 import { take } from './messages-sent.ts'
 import {
   at,
@@ -356,15 +357,35 @@ test('a payout that begins again after another one took its offsets is still rec
   expect(await read(record)).toBeDefined()
 })
 
-test('a granted retry that another worker has made is not made again, although its payout was rejected', async () => {
+const underway: PaymentConnector['pay'] = async () => ({ kind: 'underway' })
+const underwayAt = (time: string) => ({
+  ...depsAt(time),
+  connectors: { sandbox: { pay: underway }, http: { pay: underway } },
+})
+
+const made = () => [putWrite({ pk: 'APPROVAL#1', sk: 'APPROVAL', entity: 'approval' }, isNew)]
+test.each<[string, PayoutBehaviour, (id: BatchId) => Promise<Batch | Refusal>]>([
+  ['retry', 'reject', (id) => retryBatch(id, made, deps())],
+  ['repeat', 'pay later', (id) => payBatch(id, underwayAt('00:05:00'), { recordChange: made })],
+  [
+    'failure of a payout, retried since,',
+    'pay later',
+    async (id) => {
+      const result = await failBatch(id, 'Not paid', made, runtimeAt('00:05:00', 9))
+      await retryBatch(id, noWrites, deps())
+      return result
+    },
+  ],
+])('a granted %s that another worker has made is not made again', async (_, behaviour, call) => {
   const batch = await batchOf(150_00)
-  const made = () => [putWrite({ pk: 'APPROVAL#1', sk: 'APPROVAL', entity: 'approval' }, isNew)]
-  bank.behaviours.push('reject', 'reject')
+  bank.behaviours.push(behaviour, behaviour)
   await pay(batch)
-  const retried = () => retryBatch(batch.id, made, deps())
-  expect(granted(await retried())).toMatchObject({ status: 'failed', attempt: 2 })
-  expect(refused(await retried()).details).toBe('the call was already made: its reply was lost')
-  expect(await reload(batch)).toMatchObject({ status: 'failed', attempt: 2 })
+  granted(await call(batch.id))
+  const stored = await reload(batch)
+  expect(refused(await call(batch.id)).details).toBe(
+    'the call was already made: its reply was lost',
+  )
+  expect(await reload(batch)).toEqual(stored)
 })
 
 test('a rejected payout is recorded only with the amount that is due since other batches took its offsets', async () => {
@@ -425,6 +446,8 @@ test('a rejected payout that was paid is recorded at its own bank, or at that of
   await updateProvider(provider, { settlementAccount: undefined })
   const recordable = await findRecordable(batch.id, {}, new Date())
   expect(granted(recordable).begun.batch.paidTo?.bank).toBe('GCB')
+  const none = 'the provider has no settlement account'
+  expect(refused(await findRetry(batch.id, new Date())).details).toBe(none)
   await updateProvider(provider, { settlementAccount })
   await storeBank({ ...gcb, identifier: eco })
   // A bank without a connector cannot be queried.
@@ -496,6 +519,9 @@ test('a payout is failed only a minute after it was last sent, because a worker 
     expect(refused(await fail(batch, time))).toEqual({ code: '400/5001', details })
   bank.behaviours.push('pay later')
   await payDuring(batch, '00:00:01', failsDuring('00:01:00'))
+  // Another worker repeats the payout before the write of its failure.
+  beforeTheNextWrite(() => payBatch(batch.id, underwayAt('00:03:00')))
+  await failsDuring('00:03:00')()
   expect(granted(await payDuring(batch, '00:05:00', failsDuring('00:05:59')))).toMatchObject({
     status: 'completed',
   })
@@ -518,9 +544,7 @@ test('a worker records the reply about a payout that another worker has begun to
   const batch = await batchOf(100_00)
   bank.behaviours.push('pay later')
   await pay(batch)
-  const sandbox = { pay: async () => ({ kind: 'underway' as const }) }
-  const connectors = { ...bank.connectors, sandbox }
-  const others = () => payBatch(batch.id, { ...depsAt('00:05:00'), connectors })
+  const others = () => payBatch(batch.id, underwayAt('00:05:00'))
   const paid = granted(await payDuring(batch, '00:05:00', others))
   expect(paid).toMatchObject({ status: 'completed', sentAt: at('00:05:00', 9) })
   expect(bank.requests).toHaveLength(2)
