@@ -404,7 +404,9 @@ test('a rejected payout is recorded only with the amount that is due since other
     const details = `50.00 was ${act}, ${next}`
     expect(refused(await record(amount))).toEqual({ code: '400/5001', details })
   }
-  const query = async () => ({ kind: 'paid', bankReference: 'B-1' }) as const
+  let paid = 50_00
+  const query: PaymentConnector['query'] = async ({ amount }) =>
+    amount === paid ? { kind: 'paid', bankReference: 'B-1' } : { kind: 'underway' }
   const sandbox = { ...bank.connectors.sandbox, query }
   const withPaid = { ...deps(), connectors: { ...bank.connectors, sandbox } }
   expect(refused(await retryBatch(rejected.id, noWrites, withPaid)).details).toBe(
@@ -416,6 +418,9 @@ test('a rejected payout is recorded only with the amount that is due since other
   // A further payout of another amount, which the bank rejects too.
   bank.behaviours.push('reject')
   expect(await retry(rejected)).toMatchObject({ status: 'failed', paid: 150_00 })
+  paid = 150_00
+  const one = refused(await retryBatch(rejected.id, noWrites, withPaid)).details
+  expect(one).toContain('of 150.00: settlement complete records it')
   const details = '50.00 was sent, 150.00 was sent, 150.00 is due: --amount states what was paid'
   expect(refused(await record())).toEqual({ code: '400/5001', details })
   expect(granted(await record(150_00))).toMatchObject({ status: 'completed', paid: 150_00 })
