@@ -25,6 +25,7 @@ import { batch } from '../settlement/report/one-batch.ts'
 import { bankMove, inSeconds, NOON, pendingDebit, providerId, still } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { granted } from '../support/refused.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 process.env.METRICS_DISABLED = 'false'
@@ -195,6 +196,13 @@ test('the attempts at a slow receiver go to the sidelined queue; other messages 
   expect(await run([(await read(keys.delivery(reference, 0))) as object])).toEqual([
     ['webhooks-sidelined', { reference, n: 0, attempt: 2 }, 17, 'slow'],
   ])
+})
+
+test('the attempts at a receiver whose pace cannot be read are sent as those at a quick one', async () => {
+  const debit = pendingDebit({ provider: providerId('unread') })
+  aroundTableCalls(() => Promise.reject(new Error('throttled')))
+  const queues = (await run([toDebitItem(debit)])).map(([queue]) => queue)
+  expect(queues).toEqual(['feeds.fifo', 'submissions', 'timeouts', 'webhooks-low'])
 })
 
 test('a stage with several groups a provider sends each batch to one of them', async () => {

@@ -15,6 +15,7 @@ import { gcb, inSeconds, pendingDebit, still } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { SILENT } from '../support/requests.ts'
 import { storeBank, storeDebit } from '../support/settings.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 import { useTable } from '../support/tables.ts'
 
 /** The cap on the approval prompts of a customer (docs/api.md#approval-prompts). */
@@ -265,4 +266,14 @@ test('the wait for the prompts of other debits is not the time of a slow bank', 
   )
   await submit({ reference: debit.facts.reference, repeated: false, requestId: 'request' })
   expect(await bankHealth(bank.identifier, inSeconds(now))).toMatchObject({ state: 'up' })
+})
+
+test('a submission is recorded although the health of its bank cannot be written', async () => {
+  const health = { state: 'up', failures: 1, failingSince: inSeconds(0) } as const
+  await changeBankHealth(bank.identifier, () => health, inSeconds(0))
+  aroundTableCalls((_, next, text) =>
+    text().includes('bank-health') ? Promise.reject(new Error('throttled')) : next(),
+  )
+  expect(await statusAt(await stored(a, 0), 1)).toBe('processing')
+  expect(lines()).toMatchObject([{ message: 'health of the bank not noted', bank: 'GCB' }])
 })

@@ -309,3 +309,8 @@ test('the ten messages of a slow receiver move to the sidelined queue in at most
   expect(sends.length).toBeLessThanOrEqual(2)
   expect(arrived).toEqual([])
 })
+
+test('a message about an event that a restore has lost is handled without a request', async () => {
+  expect(await invoke([charged(pendingDebit())])).toEqual(DONE)
+  expect([arrived, sends]).toEqual([[], []])
+})
