@@ -28,6 +28,8 @@ class ReceivedRequest:
     path: str
     headers: Mapping[str, str]
     body: bytes
+    port: int
+    """That of the client, which differs for each connection."""
 
 
 @dataclass
@@ -81,7 +83,8 @@ def faulty_server(*steps: Step) -> Iterator[FaultyServer]:
         def respond(self) -> None:
             length = int(self.headers.get("content-length", 0))
             names = {name.lower(): value for name, value in self.headers.items()}
-            received.append(ReceivedRequest(self.command, self.path, names, self.rfile.read(length)))
+            body, port = self.rfile.read(length), self.client_address[1]
+            received.append(ReceivedRequest(self.command, self.path, names, body, port))
             step = script.pop(0) if len(script) > 1 else script[0]
             self.close_connection = bool(step.fault)
             if step.fault == "hang":
@@ -89,17 +92,17 @@ def faulty_server(*steps: Step) -> Iterator[FaultyServer]:
             if step.fault in ("hang", "close"):
                 return
             is_text = isinstance(step.body, str)
-            body = step.body.encode() if is_text else json.dumps(step.body).encode()
+            reply = step.body.encode() if is_text else json.dumps(step.body).encode()
             self.send_response(step.status)
             for name, value in step.headers.items():
                 self.send_header(name, value)
-            self.send_header("content-length", str(len(body) + (step.fault == "cut")))
+            self.send_header("content-length", str(len(reply) + (step.fault == "cut")))
             self.end_headers()
-            for index in range(len(body)) if step.fault == "drip" else ():
-                self.wfile.write(body[index : index + 1])
+            for index in range(len(reply)) if step.fault == "drip" else ():
+                self.wfile.write(reply[index : index + 1])
                 time.sleep(0.05)
             if step.fault != "drip":
-                self.wfile.write(body)
+                self.wfile.write(reply)
 
         do_GET = do_POST = respond
 

@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import os
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -101,6 +103,41 @@ def test_a_client_is_shared_by_threads() -> None:
         for thread in threads:
             thread.join()
     assert found == ["GCB Bank PLC"] * 20
+
+
+def forked(use: Callable[[], object]) -> int:
+    """Calls a function in a fork of this process. Returns 0 if it returns, 1 for a RuntimeError."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    code = 2
+    try:
+        use()
+        code = 0
+    except RuntimeError:
+        code = 1
+    finally:
+        os._exit(code)
+
+
+def test_a_forked_process_opens_its_own_connection() -> None:
+    with (
+        faulty_server(success(BANK)) as server,
+        DebitCollection(api_key="sk_1", base_url=server.url) as client,
+    ):
+        client.banks.get("GCB")
+        assert forked(lambda: client.banks.get("GCB")) == 0
+        client.banks.get("GCB")
+    first, second, third = [request.port for request in server.requests]
+    assert first == third != second
+
+
+def test_a_transport_of_the_caller_is_used_by_one_process() -> None:
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, json=success(BANK).body))
+    client = DebitCollection(api_key="sk_1", base_url="http://127.0.0.1:9", transport=transport)
+    assert forked(lambda: client.banks.get("GCB")) == 0
+    client.banks.get("GCB")
+    assert forked(lambda: client.banks.get("GCB")) == 1
 
 
 def test_a_cancelled_call_ends_at_once() -> None:

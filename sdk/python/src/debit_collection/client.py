@@ -1,5 +1,6 @@
-"""The synchronous client, with the methods of `operations.py`. A program can share it between threads."""
+"""The synchronous client, with the methods of `operations.py`. Threads and forked processes can share it."""
 
+import os
 import time
 from collections.abc import Callable
 from typing import Literal, TypeVar, overload
@@ -31,8 +32,8 @@ class Client(Synchronous):
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._settings = Settings(base_url, api_key, signing_secret, max_retries, timeout, log)
-        # A Client of httpx would log URLs, which can contain phone numbers.
-        self._transport = transport or httpx.HTTPTransport(proxy=environment_proxy(base_url))
+        self._given = transport
+        self._transports: dict[int, httpx.BaseTransport] = {}
         self._prepare()
 
     def _prepare(self) -> None:
@@ -48,8 +49,21 @@ class Client(Synchronous):
         self.close()
 
     def close(self) -> None:
-        """Closes the connections."""
-        self._transport.close()
+        """Closes the connections of this process."""
+        transport = self._transports.get(os.getpid(), self._given)
+        if transport:
+            transport.close()
+
+    def _transport(self) -> httpx.BaseTransport:
+        """Returns the transport of this process: on a connection of two, each reads replies of the other."""
+        process = os.getpid()
+        if process not in self._transports:
+            if self._given and self._transports:
+                raise RuntimeError("create a client with a transport after the fork")
+            # A Client of httpx would log URLs, which can contain phone numbers.
+            opened = self._given or httpx.HTTPTransport(proxy=environment_proxy(self._settings.base_url))
+            self._transports.setdefault(process, opened)
+        return self._transports[process]
 
     def _run(self, operation: Operation[T]) -> T:
         outcome: Outcome = None
@@ -71,7 +85,7 @@ class Client(Synchronous):
         deadline = time.monotonic() + request.timeout
         sent = to_httpx(request)
         try:
-            response = self._transport.handle_request(sent)
+            response = self._transport().handle_request(sent)
             # httpx applies its timeouts to each read.
             sent.extensions["timeout"]["read"] = max(deadline - time.monotonic(), 0.001)
             chunks = []
