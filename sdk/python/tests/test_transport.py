@@ -140,6 +140,25 @@ def test_a_transport_of_the_caller_is_used_by_one_process() -> None:
     assert forked(lambda: client.banks.get("GCB")) == 1
 
 
+def test_each_event_loop_opens_its_own_connection_and_a_closed_one_leaves_none() -> None:
+    with faulty_server(success(BANK)) as server:
+        client = AsyncDebitCollection(api_key="sk_1", base_url=server.url)
+        for _ in range(3):
+            assert asyncio.run(client.banks.get("GCB"))["name"] == "GCB Bank PLC"
+    assert len({request.port for request in server.requests}) == 3
+    assert len(client._transports) == 1
+
+
+def test_a_transport_of_another_event_loop_is_a_network_error() -> None:
+    with faulty_server(success(BANK)) as server:
+        transport = httpx.AsyncHTTPTransport()
+        client = AsyncDebitCollection(api_key="sk_1", base_url=server.url, transport=transport, max_retries=0)
+        asyncio.run(client.banks.get("GCB"))
+        with pytest.raises(NetworkError) as raised:
+            asyncio.run(client.banks.get("GCB"))
+    assert isinstance(raised.value.__cause__, RuntimeError)
+
+
 def test_a_cancelled_call_ends_at_once() -> None:
     async def run(server: FaultyServer) -> None:
         async with AsyncDebitCollection(api_key="sk_1", base_url=server.url) as client:

@@ -31,8 +31,8 @@ class AsyncClient(Asynchronous):
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._settings = Settings(base_url, api_key, signing_secret, max_retries, timeout, log)
-        # A Client of httpx would log URLs, which can contain phone numbers.
-        self._transport = transport or httpx.AsyncHTTPTransport(proxy=environment_proxy(base_url))
+        self._given = transport
+        self._transports: dict[asyncio.AbstractEventLoop, httpx.AsyncBaseTransport] = {}
         self._prepare()
 
     def _prepare(self) -> None:
@@ -48,8 +48,21 @@ class AsyncClient(Asynchronous):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Closes the connections."""
-        await self._transport.aclose()
+        """Closes the connections of the running event loop."""
+        transport = self._given or self._transports.pop(asyncio.get_running_loop(), None)
+        if transport:
+            await transport.aclose()
+
+    def _transport(self) -> httpx.AsyncBaseTransport:
+        """Returns the transport of the running event loop: a connection fails in another one."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._transports and not self._given:
+            for closed in [one for one in list(self._transports) if one.is_closed()]:
+                self._transports.pop(closed, None)
+            # A Client of httpx would log URLs, which can contain phone numbers.
+            proxy = environment_proxy(self._settings.base_url)
+            self._transports[loop] = httpx.AsyncHTTPTransport(proxy=proxy)
+        return self._given or self._transports[loop]
 
     async def _run(self, operation: Operation[T]) -> T:
         outcome: Outcome = None
@@ -74,11 +87,12 @@ class AsyncClient(Asynchronous):
             result = RequestTimeoutError("No reply in time")
             result.__cause__ = error
             return result
-        except httpx.RequestError as error:
+        except (httpx.RequestError, RuntimeError) as error:
+            # A transport of the caller raises a RuntimeError if its event loop is closed.
             return transport_error(error)
 
     async def _exchange(self, request: Request) -> Reply:
-        response = await self._transport.handle_async_request(to_httpx(request))
+        response = await self._transport().handle_async_request(to_httpx(request))
         try:
             body = b"".join([chunk async for chunk in response.aiter_bytes()])
         finally:

@@ -26,7 +26,7 @@ def to_httpx(request: Request) -> httpx.Request:
     )
 
 
-def transport_error(error: httpx.RequestError) -> NetworkError:
+def transport_error(error: Exception) -> NetworkError:
     kind = RequestTimeoutError if isinstance(error, httpx.TimeoutException) else NetworkError
     result = kind(f"No reply: {type(error).__name__}")
     result.__cause__ = error
