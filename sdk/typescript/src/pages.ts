@@ -1,4 +1,5 @@
-import type { Reply, Request } from './transport.ts'
+import type { Reply } from './reply.ts'
+import type { Request } from './transport.ts'
 
 export type Page<Item> = {
   data: Item[]

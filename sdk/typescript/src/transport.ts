@@ -1,16 +1,9 @@
-import {
-  ApiError,
-  apiError,
-  NetworkError,
-  type ProblemDetails,
-  RequestTimeoutError,
-  ServerError,
-} from './errors.ts'
+import { ApiError, NetworkError, RequestTimeoutError } from './errors.ts'
 import { hmacSha256, toHex } from './hmac.ts'
 import { callHook } from './hook.ts'
 import { pause } from './pause.ts'
+import { fileIn, parseSuccess, type Reply } from './reply.ts'
 import { VERSION } from './version.ts'
-import type { Problem } from './wire.ts'
 
 export type ClientOptions = {
   /** Key of the provider, `sk_...`, or token of the bank, `bt_...`. */
@@ -61,17 +54,6 @@ export type Request = {
   isFile?: boolean
 }
 
-export type Reply = {
-  status: number
-  requestId: string | undefined
-  headers: Headers
-  text: string
-  /** The envelope, or undefined if the reply has another form. */
-  envelope: Envelope | undefined
-}
-
-type Envelope = Record<string, unknown> & { success: boolean }
-
 export type Transport = ReturnType<typeof openTransport>
 
 const PROVIDERS = '/api/v1/payment-providers'
@@ -101,7 +83,8 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
       if (location) await response.text()
       // A large report is in a bucket, which must not get the key.
       const stored = location ? await send(new URL(location, url), { signal }) : undefined
-      return stored?.ok ? await fileIn(stored) : await parseSuccess(stored ?? response, request)
+      if (stored?.ok) return await fileIn(stored)
+      return await parseSuccess(stored ?? response, request.query?.format)
     } catch (cause) {
       if (cause instanceof ApiError) throw cause
       call.signal?.throwIfAborted()
@@ -193,51 +176,6 @@ const headersOf = async (
     headers.set('x-signature', toHex(await hmacSha256(signingSecret, message)))
   }
   return headers
-}
-
-const requestIdOf = (headers: Headers): string | undefined =>
-  headers.get('x-request-id') ?? undefined
-
-const envelopeIn = (text: string): Envelope | undefined => {
-  try {
-    const json = JSON.parse(text)
-    const content = json?.success ? json.data : json?.error
-    return typeof json?.success === 'boolean' && content instanceof Object ? json : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const fileIn = async (response: Response): Promise<Reply> => {
-  const { status, headers } = response
-  const text = await response.text()
-  return { status, requestId: requestIdOf(headers), headers, text, envelope: undefined }
-}
-
-/** Returns the reply of a success. @throws ApiError for another response */
-const parseSuccess = async (response: Response, { query }: Request): Promise<Reply> => {
-  const { status, ok, headers } = response
-  const text = await response.text()
-  const envelope = envelopeIn(text)
-  const isReport = query?.format && headers.get('content-type')?.startsWith(`text/${query.format}`)
-  const requestId = requestIdOf(headers)
-  if (ok && (envelope?.success || isReport)) return { status, requestId, headers, text, envelope }
-  const retryAfter = secondsOf(headers.get('retry-after'))
-  if (!envelope || envelope.success) {
-    const message = `The reply with status ${status} is not from the service`
-    // Not by status: the 404 of a proxy does not mean that a debit is missing.
-    throw new ServerError(status, { message, requestId, retryAfter })
-  }
-  const { error, details } = envelope as unknown as Problem & { details?: ProblemDetails }
-  throw apiError(status, { ...error, docUrl: error.doc_url, details, requestId, retryAfter })
-}
-
-/** Parses Retry-After: seconds, or the date that some proxies send. */
-const secondsOf = (text: string | null): number | undefined => {
-  if (!text) return undefined
-  const isDate = /^[a-z]/i.test(text)
-  const seconds = isDate ? (Date.parse(text) - Date.now()) / 1000 : Number(text)
-  return seconds >= 0 ? seconds : undefined
 }
 
 /** Returns the milliseconds until a retry, or undefined if the failure does not permit one. */
