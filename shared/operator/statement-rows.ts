@@ -55,14 +55,6 @@ const readHeader = ({ record, info }: CsvRecord, mapped: StatementColumns | null
   return { places: places.filter(([, place]) => place >= 0), width: record.length }
 }
 
-/** Records of name, account and period above the header of a bank's own file. */
-const TITLES_MAX = 50
-
-const isTitle = ({ record }: CsvRecord, columns: StatementColumns): boolean => {
-  const names = Object.values(columns).map((name) => name.toLowerCase())
-  return !record.some((field) => names.includes(field.toLowerCase()))
-}
-
 const rowOf = (csv: CsvRecord, { places, width }: Header): StatementRow | LineError => {
   const line = firstLineOf(csv)
   const { record } = csv
@@ -80,19 +72,18 @@ const DEBITS: readonly MovementKind[] = ['debit']
 const OUTGOING_COLUMNS: readonly StatementField[] = ['kind', 'outgoing']
 
 async function* csvRows(
-  texts: AsyncIterable<string>,
-  { columns, delimiter }: { columns: StatementColumns | null; delimiter: string },
+  all: AsyncIterable<string>,
+  columns: StatementColumns | null,
   coverage: Coverage,
 ): AsyncGenerator<StatementRow | LineError> {
+  const { texts, delimiter, ...found } = await belowTitles(all, columns)
   let header: Header | undefined
-  let skipped = 0
   for await (const record of recordsInTexts(texts, delimiter)) {
     if (header) {
       yield rowOf(record, header)
       continue
     }
-    if (columns && isTitle(record, columns) && skipped++ < TITLES_MAX) continue
-    header = readHeader(record, columns)
+    header = readHeader(record, found.columns)
     const isFull = header.places.some(([field]) => OUTGOING_COLUMNS.includes(field))
     if (isFull) coverage.kinds = movementKinds
   }
@@ -107,48 +98,73 @@ async function* camtRows(
   for await (const { line, fields } of readCamt(texts)) yield parseStatementRow(line, fields)
 }
 
-const PEEKED = 4_096
+/** Bytes or characters: those of a header and the lines above it. */
+const PEEKED = 16 * 1024
 
-/** Returns the first bytes of a file as ASCII, and all its parts. */
-const peek = async (file: FileParts) => {
-  const parts = (async function* () {
+/** Returns the first parts of a file, and the others. */
+const peek = async <T extends { length: number }>(file: Iterable<T> | AsyncIterable<T>) => {
+  const rest = (async function* () {
     yield* file
   })()
-  let head = Buffer.alloc(0)
-  const textOf = () => head.toString('latin1').replaceAll('\0', '')
-  while (head.length < PEEKED) {
-    const { value, done } = await parts.next()
+  const first: T[] = []
+  let length = 0
+  while (length < PEEKED) {
+    const { value, done } = await rest.next()
     if (done) break
-    head = Buffer.concat([head, value])
+    first.push(value)
+    length += value.length
   }
-  async function* all(): AsyncGenerator<Uint8Array> {
-    yield head
-    yield* parts
-  }
-  // Without the byte order mark.
-  return { head: textOf().replace(/^[^\s!-~]+/, ''), all: all() }
+  return { first, rest }
 }
 
-/** Returns the character that separates the columns: the most frequent in the header. */
-const delimiterIn = (lines: readonly string[], columns: StatementColumns | null): string => {
-  const names = Object.values(columns ?? {}).map((name) => name.toLowerCase())
-  const isHeader = (line: string) => names.some((name) => line.toLowerCase().includes(name))
-  const header = lines.find(isHeader) ?? lines[0] ?? ''
-  const counts = [',', ';', '\t'].map((one) => [one, header.split(one).length] as const)
-  return counts.reduce((best, one) => (one[1] > best[1] ? one : best))[0]
+async function* chained<T>(first: readonly T[], rest: AsyncIterable<T>): AsyncGenerator<T> {
+  yield* first
+  yield* rest
 }
+
+/** Lines of name, account and period above the header of a bank's own file. */
+const TITLES_MAX = 50
+
+const plain = (name: string): string => name.replaceAll('"', '').trim().toLowerCase()
+
+/** Finds the line that has the most of these columns, and its separator. */
+const findHeader = (lines: readonly string[], columns: readonly string[]) => {
+  let best = { found: 0, titles: 0, delimiter: ',' }
+  for (const [titles, line] of lines.entries()) {
+    for (const delimiter of [',', ';', '\t']) {
+      const fields = line.split(delimiter).map(plain)
+      const found = columns.filter((name) => fields.includes(plain(name))).length
+      if (found > best.found) best = { found, titles, delimiter }
+    }
+  }
+  return { ...best, isWhole: best.found === columns.length }
+}
+
+/** Finds the header, which has the columns of the bank or else ours, and empties the lines above it. */
+const belowTitles = async (all: AsyncIterable<string>, ofBank: StatementColumns | null) => {
+  const { first, rest } = await peek(all)
+  const lines = first.join('').split('\n')
+  const searched = lines.slice(0, TITLES_MAX + 1)
+  const own = findHeader(searched, REQUIRED)
+  const bank = ofBank && findHeader(searched, Object.values(ofBank))
+  const isOwn = !bank || (own.isWhole && !bank.isWhole)
+  const { titles, delimiter } = isOwn ? own : bank
+  const kept = lines.fill('', 0, titles).join('\n')
+  return { texts: chained([kept], rest), delimiter, columns: isOwn ? null : ofBank }
+}
+
+/** Without the byte order mark. */
+const asciiIn = (parts: readonly Uint8Array[]): string =>
+  Buffer.concat(parts)
+    .toString('latin1')
+    .replaceAll('\0', '')
+    .replace(/^[^!-~]+/, '')
 
 const OWN_FORMAT: StatementFormat = { columns: null, encoding: 'utf-8' }
 const LATIN = /^<\?xml[^>]*encoding=["'](?:iso-8859-1|windows-1252)["']/i
 
-/** Does not load the format of the bank for camt.053, nor for a file with our columns. */
-const formatOf = async (head: string, header: string, load: () => Promise<StatementFormat>) => {
-  if (LATIN.test(head)) return { ...OWN_FORMAT, encoding: 'windows-1252' } as const
-  const names = header.toLowerCase()
-  const isOwn =
-    head === '' || head.startsWith('<') || REQUIRED.every((name) => names.includes(name))
-  return isOwn ? OWN_FORMAT : load()
-}
+const camtFormat = (head: string): StatementFormat =>
+  LATIN.test(head) ? { ...OWN_FORMAT, encoding: 'windows-1252' } : OWN_FORMAT
 
 /**
  * Yields the rows of a statement.
@@ -162,14 +178,12 @@ export async function* readStatement(
 ): AsyncGenerator<StatementRow> {
   const errors: LineError[] = []
   let count = 0
-  const peeked = await peek(file)
-  const head = peeked.head.trimStart()
-  const lines = head.split('\n')
-  const { columns, encoding } = await formatOf(head, lines[0] ?? '', loadFormat)
-  const texts = textsOf(peeked.all, encoding)
-  const rows = head.startsWith('<')
-    ? camtRows(texts, coverage)
-    : csvRows(texts, { columns, delimiter: delimiterIn(lines, columns) }, coverage)
+  const { first, rest } = await peek(file)
+  const head = asciiIn(first)
+  const isCamt = head.startsWith('<')
+  const { columns, encoding } = isCamt ? camtFormat(head) : await loadFormat()
+  const texts = textsOf(chained(first, rest), encoding)
+  const rows = isCamt ? camtRows(texts, coverage) : csvRows(texts, columns, coverage)
   for await (const row of rows) {
     if ('reason' in row) {
       if (++count <= PRINTED_MAX) errors.push(row)

@@ -124,8 +124,8 @@ test('a statement of twelve thousand rows is sent in parts', async () => {
   expect(report.matched.count).toBe(1)
   expect(report.missing_here).toMatchObject({ count: 12_000, sum: '12000.00' })
   expect(report.missing_here.examples).toHaveLength(100)
-  // The debits, refunds, payouts, the result, and one request for each five thousand unknown uuids.
-  expect(requests).toBe(7)
+  // The format, the debits, refunds, payouts, the result, and one request for each five thousand unknown uuids.
+  expect(requests).toBe(8)
 })
 
 test('a statement in the format of its bank has debits, refunds and payouts, and its counts are stored', async () => {

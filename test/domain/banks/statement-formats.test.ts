@@ -59,9 +59,35 @@ test.each<[string, string | Uint8Array, Partial<StatementFormat>?]>([
   ['Windows-1252', Buffer.from(TEXT, 'latin1'), { encoding: 'windows-1252' }],
   ['tabs', TEXT.replaceAll(';', '\t')],
   ['UTF-8 below lines of a title', `GCB Bank\nAccount, branch, period\n\n${TEXT}`],
+  ['UTF-8 below a title that has the name of a column', `Value Date: 30/11/2026\n${TEXT}`],
+  ['UTF-8 below a title with quotes', `Account "Main" of "Acme\n${TEXT}`],
   ['commas and quotes', TEXT.replaceAll('1,234.50', '"1,234.50"').replaceAll(';', ',')],
 ])('a file with the columns of its bank in %s is read', async (_, text, format = {}) => {
   expect(briefly(await read(text, { columns, ...format }))).toEqual(ROWS)
+})
+
+const OWN = 'bank_reference,amount,currency,completed_at'
+
+test.each([
+  ['amount=net_amount,date=completed_at', `${OWN},net_amount\nB-1,9.00,GHS,2026-11-23,7.00`],
+  [
+    'amount=credit_amount,date=completed_at',
+    'bank_reference,credit_amount,completed_at,currency\nB-1,7.00,2026-11-23,GHS',
+  ],
+  ['amount=credit_amount,date=day', `${OWN}\nB-1,7.00,GHS,2026-11-23`],
+])(
+  'the columns %s of a bank come before ours, which a file without them can have',
+  async (names, text) => {
+    const own = v.parse(StatementColumns, `bank_reference=bank_reference,${names}`)
+    expect(briefly(await read(text, { columns: own }))).toEqual(['debit B-1 700 2026-11-23'])
+  },
+)
+
+test('the encoding of a bank is also that of a file with our columns', async () => {
+  const text = `${OWN},note\nB-1,7.00,GHS,2026-11-23,caf\xe9`
+  const encoding = 'windows-1252'
+  const rows = briefly(await read(Buffer.from(text, 'latin1'), { encoding }))
+  expect(rows).toEqual(['debit B-1 700 2026-11-23'])
 })
 
 test('a file without a column of its bank is refused by the columns that are missing', async () => {
