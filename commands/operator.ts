@@ -74,7 +74,9 @@ const printFile = async (url: string): Promise<void> => {
     fail('The file cannot be downloaded: its URL does not answer'),
   )
   if (!ok || !body) return fail(`The file cannot be downloaded: S3 answers ${status}`)
-  await pipeline(body, process.stdout, { end: false })
+  await pipeline(body, process.stdout, { end: false }).catch(() =>
+    fail('The file is incomplete: its download ended early'),
+  )
 }
 
 const [first = '', ...others] = process.argv.slice(2)

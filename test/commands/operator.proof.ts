@@ -246,6 +246,16 @@ test.each([
   expect([code, stderr, stdout]).toEqual([...expected, '[]\n'])
 })
 
+test('a download that breaks off prints one line and exits with 1', async () => {
+  const broken = http(200, 'text/csv', 'date,amount\r\n').slice(0, -2)
+  const server = createTcpServer((socket) => socket.once('data', () => socket.end(broken)))
+  const { requests, ...output } = await whileListening(server, (port) =>
+    runAgainst(200, { result: { download: `http://127.0.0.1:${port}/` } }),
+  )
+  const stderr = 'The file is incomplete: its download ended early\n'
+  expect(output).toEqual({ code: 1, stdout: 'date,amount', stderr })
+})
+
 test('the command requires credentials and a region', async () => {
   expectOneLine(await operator(list, region), 'No AWS credentials: set AWS_PROFILE, ')
   expectOneLine(await operator(list), 'No AWS region: set AWS_REGION')
