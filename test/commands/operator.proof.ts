@@ -123,8 +123,10 @@ test('a port without a sandbox prints one line and exits with 1', async () => {
 
 const RECONCILE = ['reconcile', '--bank', 'GCB']
 const HEADER = 'uuid,amount,currency,completed_at\n'
-const compare = (text: string) =>
-  operator([...RECONCILE, '--statement', '-', '--date', '2026-11-21', '--port', '1'], {}, text)
+const compare = (text: string) => {
+  const words = [...RECONCILE, '--statement', '-', '--date', '2026-11-21', '--stage', 'sandbox']
+  return runAgainst(200, { result: { columns: null, encoding: 'utf-8' } }, undefined, words, text)
+}
 
 const malformed = `${HEADER}x,5,GHS,2026-11-21\n,5.00,GHS,2026-11-21\n`
 const otherDay = `${HEADER}3f2b8c1e-5d4a-4c3b-9a2f-0e1d2c3b4a59,5.00,GHS,2026-11-22\n`
@@ -137,10 +139,19 @@ test.each([
   ['an empty file', '', 'the file is empty'],
   ['malformed rows', malformed, lines.join('\n')],
   ['only rows of other days', otherDay, 'no row has completed_at on 2026-11-21'],
-])('a statement with %s exits with 1 before any request', async (_case, text, line) => {
-  const stderr = `--statement: ${line}\n`
-  expect(await compare(text)).toEqual({ code: 1, stdout: '', stderr })
-})
+])(
+  'a statement with %s exits with 1 after the request for its format',
+  async (_case, text, line) => {
+    const stderr = `--statement: ${line}\n`
+    const { requests, ...output } = await compare(text)
+    expect(output).toEqual({ code: 1, stdout: '', stderr })
+    const [, format] = requests
+    expect([requests.length, JSON.parse(format?.body ?? '').options.statement]).toEqual([
+      2,
+      '{"format":true}',
+    ])
+  },
+)
 
 test('a statement that does not exist is a wrong use', async () => {
   const args = ['--statement', '/nowhere.csv', '--date', '2026-11-21']
@@ -202,7 +213,13 @@ const region = { AWS_REGION: 'eu-west-1' }
 const credentials = { ...region, AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'x' }
 
 /** Runs the command against a fake Lambda API whose function URL gives a reply. */
-const runAgainst = async (status: number, body: unknown, api = { status: 200, type: '' }) => {
+const runAgainst = async (
+  status: number,
+  body: unknown,
+  api = { status: 200, type: '' },
+  words = list,
+  input = '',
+) => {
   const requests: { line: string; authorization?: string | undefined; body: string }[] = []
   const server = createServer(async (request, response) => {
     const { method, url, headers } = request
@@ -219,7 +236,7 @@ const runAgainst = async (status: number, body: unknown, api = { status: 200, ty
     } else response.writeHead(status).end(JSON.stringify(body))
   })
   const output = await whileListening(server, (port) =>
-    operator(list, { ...credentials, AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` }),
+    operator(words, { ...credentials, AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` }, input),
   )
   return { ...output, requests }
 }
