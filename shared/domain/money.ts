@@ -19,6 +19,9 @@ export const DAILY_LIMIT = pesewas(50_000_00)
 // rejected before a conversion rounds them.
 const WHOLE_DIGITS_MAX = 11
 
+/** Zero or more, at most the fee or the sum of a batch. */
+export const EXACT_AMOUNT = new RegExp(`^(?:0|[1-9][0-9]{0,${WHOLE_DIGITS_MAX - 1}})\\.[0-9]{2}$`)
+
 const EXACT_DECIMAL = /^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$/
 // Some JSON writers give zero a sign.
 const DECIMAL = /^(?:-0(?:\.0+)?|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)$/

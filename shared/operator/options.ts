@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { isRange } from '../api/address.ts'
 import { BankIdentifier } from '../domain/banks/bank.ts'
-import { type Pesewas, pesewas } from '../domain/money.ts'
+import { EXACT_AMOUNT, type Pesewas, pesewas } from '../domain/money.ts'
 import { BulkId } from '../domain/operator/bulk.ts'
 import { cursorAt } from '../domain/page.ts'
 import { hasPhoneNumber, PhoneNumber } from '../domain/phone.ts'
@@ -45,7 +45,7 @@ export const optionalWord = <const T extends readonly [string, ...string[]]>(
 
 export const money = v.pipe(
   v.string(),
-  v.regex(/^(?:0|[1-9][0-9]{0,8})\.[0-9]{2}$/, 'must be an amount like 500.00'),
+  v.regex(EXACT_AMOUNT, 'must be an amount like 500.00'),
   v.transform((text): Pesewas => pesewas(Number(text.replace('.', '')))),
 )
 

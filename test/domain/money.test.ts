@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { Amount, amountNumber, Fee, formatAmount, pesewas } from '../../shared/domain/money.ts'
+import { money } from '../../shared/operator/options.ts'
 import { rowsOf } from '../support/rows.ts'
 import { messagesOf } from './messages-of.ts'
 
@@ -25,9 +26,11 @@ const parsed = rowsOf(`
   fee     99999999999.99        9999999999999
   fee     99999999999.995       9999999999999
   fee     99999999999999999.00  9999999999999
+  payout  2000000000.00         200000000000
+  payout  99999999999.99        9999999999999
 `)
 
-const schemas: Record<string, v.GenericSchema> = { amount: Amount, fee: Fee }
+const schemas: Record<string, v.GenericSchema> = { amount: Amount, fee: Fee, payout: money }
 const schemaOf = (kind: string) => schemas[kind] ?? v.never()
 
 test.each(parsed)('the %s %s is %s pesewas', (kind, text, count) => {
@@ -45,6 +48,7 @@ const refused = rowsOf(`
   amount  ${PLACES}  "1,000.00"  "1_000.00"  "0x10.00"  "NaN"  "１00.00"  " 1.00"  "1.00\\n"
   fee     must be a decimal of zero or more              "-0.01"  "-0.001"  "-0."  "-1"  "1e2"  "01.00"  "1."  ".5"  "abc"  ""
   fee     must be a decimal                              5  true  null  {}
+  payout  must be an amount like 500.00                  "-1.00"  "1"  "01.00"  "1.000"  "100000000000.00"
 `).flatMap(([kind = '', message = '', ...inputs]) =>
   inputs.map((input) => [kind, input, message] as const),
 )
