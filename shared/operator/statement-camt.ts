@@ -44,7 +44,8 @@ const rowOf = (entry: Part, transaction: Part | undefined): CamtFields => {
   const ofBank = transaction?.texts.reference || (transaction?.texts.entry ?? '')
   const reference = ofBank || (uuid ? '' : named) || texts.reference || (texts.entry ?? '')
   const amount = texts.amount ?? ''
-  const padded = /^[0-9]+(?:\.[0-9])?$/.test(amount) ? Number(amount).toFixed(2) : amount
+  // The schema allows zero to five decimals.
+  const isPlain = /^[0-9]{1,10}(?:\.[0-9]{1,2}0*)?$/.test(amount)
   return {
     line: (transaction ?? entry).line,
     fields: {
@@ -52,9 +53,10 @@ const rowOf = (entry: Part, transaction: Part | undefined): CamtFields => {
       bank_reference: reference,
       // A bank need not use the reference of its statement in its API.
       reference: readReference(named),
-      [texts.side === 'DBIT' ? 'outgoing' : 'amount']: padded,
+      [texts.side === 'DBIT' ? 'outgoing' : 'amount']: isPlain ? Number(amount).toFixed(2) : amount,
       currency: transaction?.currency || entry.currency,
-      completed_at: texts.day ?? '',
+      // A day may have an offset.
+      completed_at: (texts.day ?? '').replace(/^(.{10})(?:Z|[+-][0-9:]{5})$/, '$1'),
     },
   }
 }
@@ -95,10 +97,12 @@ const openDocument = () => {
     const part = transaction ?? entry
     if (name === 'Amt' && part) part.currency ||= String(attributes.Ccy ?? '')
   })
-  parser.on('text', (more) => {
+  const addText = (more: string): void => {
     text += more
     if (text.length > TEXT_MAX) fail('a text is too long')
-  })
+  }
+  parser.on('text', addText)
+  parser.on('cdata', addText)
   parser.on('closetag', () => {
     const [part, of] = transaction ? ([transaction, 'TxDtls'] as const) : ([entry, 'Ntry'] as const)
     const member = (TEXTS[of] as Record<string, string>)[placeIn(of)]

@@ -168,6 +168,10 @@ test('a camt.053 document is read by its booked entries and the transactions of 
     entry('CRDT', details(transaction(end(UUID.replaceAll('-', ''))))),
     entry('CRDT', details(transaction(`${end('NOTPROVIDED')}<AcctSvcrRef>T-1</AcctSvcrRef>`))),
     entry('CRDT', '', '<Sts><Cd>PDNG</Cd></Sts>'),
+    entry('CRDT', '')
+      .replace('A-1', '<![CDATA[A-]]>2')
+      .replace('100.00', '33.33000')
+      .replace('2026-11-23', '2026-11-24Z'),
     entry(
       'CRDT',
       details(transaction(end('X-1'), amount('60')), transaction(end('X-2'), amount('40.5'))),
@@ -180,6 +184,7 @@ test('a camt.053 document is read by its booked entries and the transactions of 
     'outgoing STL-1 10000 2026-11-23',
     'debit A-1 10000 2026-11-23',
     'debit T-1 10000 2026-11-23',
+    'debit A-2 3333 2026-11-24',
     'debit X-1 6000 2026-11-23',
     'debit X-2 4050 2026-11-23',
   ])
