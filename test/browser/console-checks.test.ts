@@ -96,7 +96,7 @@ test('the screen shows each invariant in green or red, and links what differs', 
 })
 
 test('the screen compares an uploaded statement, and links the debits that differ', async () => {
-  const reference = await contradict({ ...COMPLETED, bank_reference: 'S-1' })
+  const reference = await contradict({ ...COMPLETED, bank_reference: 'S,1' })
   const { uuid, completed_at } = await service.show(reference)
   const page = await openScreen('reconciliation')
   await page.getByText('No statement yet').waitFor()
@@ -108,7 +108,7 @@ test('the screen compares an uploaded statement, and links the debits that diffe
     await page.getByRole('button', { name: 'Compare' }).click()
   }
   const header = 'uuid,bank_reference,amount,currency,completed_at'
-  await upload(header, `${uuid},S-1,90.00,GHS,${completed_at}`)
+  await upload(header, `${uuid},"S,1",90.00,GHS,${completed_at}`)
   const different = rowsOf(page, 'Different').filter({ hasText: 'the amount is 100.00 here' })
   await different.getByRole('link', { name: reference }).waitFor()
   expect(await legibilityFindings(page)).toEqual([])

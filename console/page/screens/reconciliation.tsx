@@ -68,12 +68,14 @@ const Comparison = ({ bank, date, result }: Compared) => {
 
 const COLUMNS = ['uuid', 'bank_reference', 'amount', 'currency', 'completed_at'] as const
 
+const quoted = (field: string): string => `"${field.replaceAll('"', '""')}"`
+
 /** Writes the completed debits of a bank as its statement, to try the comparison. */
 const exampleOf = async (bank: string, date: string): Promise<string> => {
   const debits = await operate('debit', 'list', { limit: LIMIT_MAX })
   const lines = debits
     .filter((debit) => debit.bank === bank && debit.completed_at?.startsWith(date))
-    .map((debit) => COLUMNS.map((name) => debit[name]).join(','))
+    .map((debit) => COLUMNS.map((name) => quoted(debit[name] ?? '')).join(','))
   return `${[COLUMNS.join(','), ...lines].join('\r\n')}\r\n`
 }
 
