@@ -84,6 +84,7 @@ test('each screen shows what it loads, and has a picture', async () => {
   const page = await openScreen('now')
   const address = page.url().split('#')[0]
   const described = readFileSync('docs/console.md', 'utf8')
+  expect(paths.length).toBeGreaterThan(20)
   for (const path of paths) {
     const object = objects[path] ?? ''
     await page.goto('about:blank')

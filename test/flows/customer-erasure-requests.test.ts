@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { createPayee } from '../support/payee.ts'
 import { SILENT } from '../support/requests.ts'
 import { type Shown, testInProcess, useService } from '../support/running-service.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
@@ -22,7 +21,6 @@ const grant = (id: string): Promise<Shown> => call('approval', 'grant', { id }, 
 const rawText = async (): Promise<string> => JSON.stringify(await service.items())
 
 test('an erasure needs a second operator, and no request keeps the number or the name', async () => {
-  await createPayee(service, 'requested').catch(() => undefined)
   await grant(await request('link', account))
   const erasure = await request('erase', ERASE)
   expect(await call('approval', 'show', { id: erasure })).toMatchObject({ options: ERASE })

