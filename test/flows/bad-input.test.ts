@@ -45,9 +45,7 @@ test.each<[string, string | Uint8Array]>([
   ['nested 60,000 levels', '['.repeat(60_000)],
   ['flat and wrapped', `{"debit_request":${fields},${fields.slice(1)}`],
 ])('a charge with this body gets 400/1400: %s', async (_name, body) => {
-  const reply = await charge(body)
-  expect(codeOf(reply)).toBe('400/1400')
-  expectEnvelope(reply)
+  expect(codeOf(await charge(body))).toBe('400/1400')
 })
 
 test.each([
@@ -87,7 +85,6 @@ test('a charge without any field names all of them, in both places', async () =>
   const reply = await charge({})
   expect(codeOf(reply)).toBe('422/1007')
   expect([reply.body.details, reply.body.error.details]).toEqual([details, details])
-  expectEnvelope(reply)
 })
 
 const E = (count: number) => `"${'é'.repeat(count)}"`

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { rowsOf } from '../support/rows.ts'
-import { type Shown, useService } from '../support/running-service.ts'
+import { type Shown, testInProcess, useService } from '../support/running-service.ts'
 
 /** Operator calls that are refused in one line and change nothing, nor request an approval. */
 
@@ -37,29 +37,20 @@ const rows = rowsOf(`
   provider update provider=demo ${PAYEE} settlement-account=12345  --settlement-account: must be 6 to 20 digits
   provider update provider=demo ${PAYEE} settlement-bank=XYZ  --settlement-bank: no such bank
   provider update provider=demo ${PAYEE} settlement-name=  --settlement-name: is required
-  credential issue  ${EITHER}
   credential issue bank=XXX  no such bank
   credential issue provider=demo expires-on=2020-01-01  --expires-on: has passed
   credential issue provider=demo expires-on=2027-02-30T00:00:00Z  --expires-on: must be a time like
   credential issue provider=demo expires-on=9999-12-31T23:59:59-23:00  --expires-on: must be a time like
   credential issue provider=demo token=sk_live_mine  --token: must not begin like a generated token
-  credential show  either --id or --token is required
-  credential revoke id=${'x'.repeat(43)} token=y  either --id or --token is required
   credential revoke id=${'x'.repeat(43)}  no such credential
   credential revoke id=x  --id: must be an id of 43 characters
-  credential list  ${EITHER}
   credential list provider=nobody  no such provider
   limit set  ${EITHER}
   limit set provider=demo bank=GCB  ${EITHER}
-  limit set provider=demo  name --daily-limit, or --operation and --per-minute
   limit set provider=nobody daily-limit=none  no such provider
-  limit set bank=GCB daily-limit=1.00  --daily-limit: applies to providers only
-  limit set provider=demo operation=charge  --per-minute: is required with --operation
-  limit set bank=GCB per-minute=5  --operation: is required with --per-minute
   limit set bank=GCB operation=charge per-minute=5  --operation: must be one of ${LIMITS}
   limit set provider=demo operation=charge per-minute=0  --per-minute: must be a whole number from 1 to 1000000
   limit set bank=XXX operation=debit-callback per-minute=5  no such bank
-  limit show  ${EITHER}
   limit show bank=XXX  no such bank
   limit show provider=nobody  no such provider
   bank show bank=XXX  no such bank
@@ -67,7 +58,6 @@ const rows = rowsOf(`
   bank behave bank=UMB as=down  --bank: must have connector sandbox
   bank behave bank=GCB as=asleep  --as: must be one of normal, down, slow, silent, rejecting
   bank behave bank=GCB as=rejecting code=no_money  --code: must be one of insufficient_funds, invalid_account
-  bank behave bank=GCB as=down code=timeout  --code: applies to rejecting only
   bank behave bank=GCB as=normal for=5m  --for: does not apply to normal
   bank behave bank=GCB as=down for=5  --for: must be a duration such as 30s, 6m, 2h or 5d
   bank update bank=XXX connector=none  no such bank
@@ -148,12 +138,12 @@ const rows = rowsOf(`
   approval show id=20261122T044107123Z-3f2a9c1e  no such approval
   approval grant id=20261122T044107123Z-3f2a9c1e  no such approval
   approval deny id=20261122T044107123Z-3f2a9c1e  no such approval
-  change list provider=demo bank=ADB  name one of --provider, --bank and --phone
 `)
 
 const newestChange = async (): Promise<Shown> => (await service.call('change', 'list'))[0]
 
-test.each(rows)('every stage refuses the call `%s`: %s', async (call = '', line = '') => {
+// All options that do not fit together: test/operator/wrong-use.test.ts.
+testInProcess.each(rows)('every stage refuses the call `%s`: %s', async (call = '', line = '') => {
   const [noun = '', verb = '', ...words] = call.split(' ')
   const options = Object.fromEntries(words.map((word) => word.split(/=(.*)/s).slice(0, 2)))
   const before = await newestChange()

@@ -40,11 +40,8 @@ testInProcess('the nights of a sandbox seal its days, and a day of today is open
   expect(await verify(today, open.day)).toEqual({ result: [...sealed, open] })
 })
 
-test('a verification needs days in order, and at most 400 of them', async () => {
+test('a verification has at most 400 days', async () => {
   const from = '2026-11-21' as Day
-  expect(await verify(from, dayAfter(from, -1))).toEqual({
-    error: '--to: must not be before --from',
-  })
   expect(await verify(from, dayAfter(from, 400))).toEqual({
     error: '--to: must be within 400 days',
   })

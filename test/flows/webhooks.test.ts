@@ -145,8 +145,6 @@ describe('list-deliveries', () => {
     expect(await ofProvider()).toEqual([refused, taken])
     expect(await ofProvider({ status: 'abandoned' })).toEqual([refused])
     expect(await ofProvider({ status: 'failed' })).toEqual([])
-    const line = '--reference or --provider is required'
-    expect(await service.refusal('delivery', 'list')).toBe(line)
   })
 
   test.each([

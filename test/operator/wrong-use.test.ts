@@ -32,6 +32,7 @@ const rows = rowsOf(`
   exception list from=2026-11-02 to=2026-11-01  --to: must not be before --from
   exception refund kind=refund bank=GCB from=2026-11-02 to=2026-11-01  --to: must not be before --from
   funding list from=2026-11-02 to=2026-11-01  --to: must not be before --from
+  ledger account account=cash from=2026-11-02 to=2026-11-01  --to: must not be before --from
   settlement list from=2026-11-02 to=2026-11-01  --to: must not be before --from
   debit list from=2026-11-02 to=2026-11-01  --to: must not be before --from
 `)
