@@ -7,7 +7,7 @@ import { nouns } from '../../shared/operator/catalogue.ts'
 export const PAGES = ['operations.md', 'operators.md', 'deployment.md', 'restore.md']
 
 /** A section: its anchor, such as `operations.md#dead-letters`, and its commands in order. */
-export type Section = { anchor: string; commands: string[] }
+type Section = { anchor: string; commands: string[] }
 
 /** A code block with its language, a heading, or code in a sentence. */
 const PART = /^ *```(\w*)\n([\s\S]*?)^ *```$|^#+ (.+)$|`([^`\n]+)`/gm

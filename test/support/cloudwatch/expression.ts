@@ -6,7 +6,7 @@
 type Value = number | undefined
 type Result = Value | Value[]
 /** Returns the datapoint of each id; those of an array begin with its prefix. */
-export type Lookup = { one: (id: string) => Value; all: (prefix: string) => Value[] }
+type Lookup = { one: (id: string) => Value; all: (prefix: string) => Value[] }
 export type Expression = (lookup: Lookup) => Value
 
 const operations: Record<string, (a: number, b: number) => number> = {

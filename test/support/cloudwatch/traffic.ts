@@ -34,7 +34,7 @@ export type Fault = {
   aws?: AwsMetric[]
 }
 
-export type Traffic = {
+type Traffic = {
   /** Charges a minute. */
   rate: number
   /** Share of each bank in the charges. */
@@ -90,7 +90,7 @@ const gateway = { ApiName: STAGE, Stage: 'production' }
 const vault = { BackupVaultName: STAGE }
 const charge = { ...gateway, Resource: operations.charge.path, Method: operations.charge.method }
 
-export class TrafficModel {
+class TrafficModel {
   readonly samples = new Samples()
   readonly #traffic: Traffic
   /** Debits that end later, by minute, bank and status. */

@@ -37,7 +37,7 @@ const references: Record<string, Reference> = {
   'AWS::SQS::Queue': (name) => `https://sqs.${REGION}.amazonaws.com/${ACCOUNT}/${name}`,
 }
 
-export type DeployedResource = { id: string; type: string; arn: string; properties: TemplateNode }
+type DeployedResource = { id: string; type: string; arn: string; properties: TemplateNode }
 
 /** Returns the resources of a stage with resolved properties. */
 export const resolveTemplates = (templates: Record<string, TemplateNode>): DeployedResource[] => {
