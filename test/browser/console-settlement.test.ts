@@ -17,7 +17,7 @@ import {
   useConsole,
 } from './console.ts'
 
-/** The console's batches, payouts and ledger, in Chromium. */
+/** The console's batches, payouts and ledger, in Chromium. Later tests need the batches of earlier ones. */
 
 const service = useService()
 const { openScreen, expectProblem } = useConsole(service)

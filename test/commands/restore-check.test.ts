@@ -129,13 +129,14 @@ test('a missing file, an altered file and a missing night are named', async () =
   const [, night, last] = exports as [WrittenExport, WrittenExport, WrittenExport]
   const keys = [night, last].map(({ id }) => `AWSDynamoDB/data/${id}-0.json.gz`)
   const [missing = '', altered = ''] = keys
-  rmSync(join(copy, 'lake', missing))
-  const path = join(copy, 'lake', altered)
+  const folder = join(copyOf(exports), 'lake')
+  rmSync(join(folder, missing))
+  const path = join(folder, altered)
   const bytes = readFileSync(path)
   // The check value, so that no altered line can be read as one more or one fewer.
   bytes[bytes.length - 8] = (bytes[bytes.length - 8] ?? 0) ^ 1
   writeFileSync(path, bytes)
-  const { problems } = await readExports(join(copy, 'lake'))
+  const { problems } = await readExports(folder)
   expect(problems).toEqual([
     `missing: ${missing}`,
     expect.stringContaining(`unreadable: ${altered}`),

@@ -109,7 +109,7 @@ test.each([
     const url = `https://${'x'.repeat(64)}.example/`
     expect(await sent(url, { resolve }, request)).toEqual(unreached(cause))
   },
-  2_000,
+  4_000,
 )
 
 test('a deployment uses the network settings of the environment', () => {

@@ -88,5 +88,5 @@ test.each(limits)(
     expect(await sendTo(url, undefined, request)).toEqual(failed('connect_timeout'))
     await ended(connectionsTo(url)[0]?.resume())
   },
-  2_000,
+  4_000,
 )
