@@ -1,10 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { bankServer } from '../../sdk/typescript/src/bank-server.ts'
-import { expectOneLine, printedBy, runScript, useCommands } from '../support/commands.ts'
+import {
+  expectOneLine,
+  nodeVersions,
+  printedBy,
+  runScript,
+  useCommands,
+} from '../support/commands.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
 import { CHARGE, chargeBody } from '../support/requests.ts'
@@ -46,10 +52,7 @@ test('the tarball has the licence of each bundled package', () => {
   expect(notices).toContain('Permission is hereby granted, free of charge')
 })
 
-// The oldest supported version, where the machine has one.
-const versions = [process.execPath, '/usr/bin/node'].filter(existsSync)
-
-test.each(versions)('the sandbox of the package accepts a charge on %s', async (node) => {
+test.each(nodeVersions)('the sandbox of the package accepts a charge on %s', async (node) => {
   const words = [join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0']
   const sandbox = start(words, { PATH: process.env.PATH }, node)
   const address = await printedBy(sandbox, /^ready (http:\S+)$/m)
@@ -71,7 +74,7 @@ test.each(versions)('the sandbox of the package accepts a charge on %s', async (
   expect(sandbox.printed.err).toBe('')
 })
 
-test.each(versions)('each sample event of the package gets a reply on %s', async (node) => {
+test.each(nodeVersions)('each sample event of the package gets a reply on %s', async (node) => {
   const words = [join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0', '--time-scale', '30']
   const sandbox = start(words, { PATH: process.env.PATH }, node)
   const address = await printedBy(sandbox, /^ready (http:\S+)$/m)
@@ -91,7 +94,7 @@ test.each(versions)('each sample event of the package gets a reply on %s', async
   expect(sandbox.printed.out).not.toMatch(/^\S+ fault /m)
 })
 
-test.each(versions)('each scenario of the package ends on %s', async (node) => {
+test.each(nodeVersions)('each scenario of the package ends on %s', async (node) => {
   const words = [join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0']
   const sandbox = start(words, { PATH: process.env.PATH }, node)
   const address = await printedBy(sandbox, /^ready (http:\S+)$/m)
@@ -103,7 +106,7 @@ test.each(versions)('each scenario of the package ends on %s', async (node) => {
   }
 })
 
-test.each(versions)(
+test.each(nodeVersions)(
   'the package compares a bank statement, or names the Node that can, on %s',
   async (node) => {
     const sandbox = start([join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0'])
@@ -118,7 +121,7 @@ test.each(versions)(
   },
 )
 
-test.each(versions)('the smoke test of the package passes every check on %s', async (node) => {
+test.each(nodeVersions)('the smoke test of the package passes every check on %s', async (node) => {
   const debit = join(folder, 'package/debit.mjs')
   const sandbox = start([debit, 'sandbox', '--port', '0', '--time-scale', '10'])
   const port = await printedBy(sandbox, /^ready http:\S+:(\d+)$/m)

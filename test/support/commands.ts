@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterEach, expect } from 'vitest'
 import { eventually } from './eventually.ts'
@@ -7,6 +8,11 @@ import { eventually } from './eventually.ts'
 /** Runs commands of the service in processes of their own, which share what they compiled. */
 
 const { NODE_COMPILE_CACHE } = process.env
+
+/** This version, and the oldest supported one where the machine has it. */
+export const nodeVersions = [
+  ...new Set([process.execPath, '/usr/bin/node', '/usr/local/bin/node'].filter(existsSync)),
+]
 
 export type ScriptOutput = { code: number; stdout: string; stderr: string }
 
