@@ -81,7 +81,7 @@ const act = async (): Promise<void> => {
   const [bank, today] = ['GCB', dayOf(new Date())]
   await call('exception', 'refund', { reference: first?.reference ?? '', reason: 'Late' })
   await call('exception', 'resolve', { reference: second?.reference ?? '', note: 'Returned' })
-  const days = { from: today, to: today }
+  const days = { from: start, to: today }
   await call('exception', 'resolve', { kind: 'late_completion', bank, ...days, note: 'Returned' })
   const [reversed = ''] = await payee.complete('20.00')
   await payee.reverse(reversed)
