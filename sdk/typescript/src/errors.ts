@@ -83,6 +83,8 @@ export class NotFoundError extends ApiError {}
 export class ConflictError extends ApiError {}
 /** The maximum of the bank or the daily limit is exceeded. */
 export class LimitExceededError extends ApiError {}
+/** The bank is down or has no connector: nothing was created, and the customer can choose another bank. */
+export class BankUnavailableError extends ApiError {}
 /** Too many requests, also after the retries. */
 export class RateLimitError extends ApiError {}
 /**
@@ -111,6 +113,7 @@ export class WaitTimeoutError<Debit = unknown> extends DebitCollectionError {
 }
 
 const BY_CODE: Record<number, typeof ApiError> = {
+  2003: BankUnavailableError,
   3003: DuplicateReferenceError,
   3005: LimitExceededError,
 }

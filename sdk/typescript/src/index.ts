@@ -33,6 +33,7 @@ export {
 export {
   ApiError,
   AuthenticationError,
+  BankUnavailableError,
   ConflictError,
   DebitCollectionError,
   DuplicateReferenceError,

@@ -1,4 +1,4 @@
-import { ApiError, NetworkError, RequestTimeoutError } from './errors.ts'
+import { ApiError, BankUnavailableError, NetworkError, RequestTimeoutError } from './errors.ts'
 import { hmacSha256, toHex } from './hmac.ts'
 import { callHook } from './hook.ts'
 import { pause } from './pause.ts'
@@ -182,9 +182,9 @@ const headersOf = async (
 const delayAfter = (error: Failure): number | undefined => {
   const { status, retryAfter } = error instanceof ApiError ? error : {}
   if (status !== undefined && status < 500 && status !== 408 && status !== 429) return undefined
-  if (retryAfter !== undefined) {
-    return retryAfter * 1000 <= LONGEST_PAUSE ? retryAfter * 1000 : undefined
-  }
-  const longest = Math.min(LONGEST_PAUSE, 1000 * 2 ** (error.attempts - 1))
-  return longest * (0.5 + Math.random() / 2)
+  const backoff = Math.min(LONGEST_PAUSE, 1000 * 2 ** (error.attempts - 1))
+  if (retryAfter === undefined) return backoff * (0.5 + Math.random() / 2)
+  // The customer can choose another bank instead of a longer wait.
+  const longest = error instanceof BankUnavailableError ? backoff : LONGEST_PAUSE
+  return retryAfter * 1000 <= longest ? retryAfter * 1000 : undefined
 }

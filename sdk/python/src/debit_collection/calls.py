@@ -18,7 +18,7 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 from urllib.parse import quote, urlencode
 
-from .errors import ApiError, DebitCollectionError, NetworkError, api_error
+from .errors import ApiError, BankUnavailableError, DebitCollectionError, NetworkError, api_error
 from .version import __version__
 
 T = TypeVar("T")
@@ -130,14 +130,17 @@ def read_json(text: bytes | str) -> Any:
 
 def retry_delay(error: DebitCollectionError, attempt: int, jitter: Callable[[], float]) -> float | None:
     """Returns the seconds before the next attempt, None if a retry is useless or due too late."""
+    backoff = min(2.0 ** min(attempt - 1, 10), DELAY_MAX)
     if isinstance(error, ApiError):
         if error.status not in (408, 429) and error.status < 500:
             return None
         if error.retry_after is not None:
-            return error.retry_after if error.retry_after <= DELAY_MAX else None
+            # The customer can choose another bank instead of a longer wait.
+            longest = backoff if isinstance(error, BankUnavailableError) else DELAY_MAX
+            return error.retry_after if error.retry_after <= longest else None
     elif not isinstance(error, NetworkError):
         return None
-    return min(2.0 ** min(attempt - 1, 10), DELAY_MAX) * (0.5 + jitter() / 2)
+    return backoff * (0.5 + jitter() / 2)
 
 
 def perform(

@@ -110,6 +110,10 @@ class LimitExceededError(ApiError):
     """The amount exceeds the maximum of the bank or the daily limit; `details` names the limit."""
 
 
+class BankUnavailableError(ApiError):
+    """The bank is down or has no connector: nothing was created, and the customer can choose another bank."""
+
+
 class RateLimitError(ApiError):
     """Too many requests in this minute."""
 
@@ -119,6 +123,7 @@ class ServerError(ApiError):
 
 
 _BY_CODE: dict[int | None, type[ApiError]] = {
+    2003: BankUnavailableError,
     3003: DuplicateReferenceError,
     3005: LimitExceededError,
 }
