@@ -39,6 +39,8 @@ type ChargeCase = {
   name: string
   replies: ScriptedReply[]
   retries?: number
+  /** Seconds. */
+  deadline?: number
   requests?: number
   /** From 0 to 1, the longest. */
   random?: number
@@ -124,12 +126,16 @@ const client = (options = {}) => new DebitCollection({ ...SECRETS, baseUrl: addr
 const AT_ONCE = { 'retry-after': '0' }
 
 for (const { name, replies, retries = 3, random = 1, error, ...expected } of cases.charges) {
+  const limits = {
+    maxRetries: retries,
+    ...(replies.some(isSilence) && { timeout: 1_000 }),
+    ...(expected.deadline && { deadline: expected.deadline * 1_000 }),
+  }
   test(name, async () => {
     script = replies.map(played)
-    const timing = replies.some(isSilence) && { timeout: 1_000 }
     vi.mocked(pause).mockResolvedValue()
     vi.spyOn(Math, 'random').mockReturnValue(random)
-    const charged = client({ maxRetries: retries, ...timing }).charge(ORDER)
+    const charged = client(limits).charge(ORDER)
     if (error) {
       const { class: name, message = '', ...members } = error
       const caught = await charged.catch((thrown) => thrown)
@@ -200,6 +206,17 @@ test('a charge ends when its signal aborts, also between attempts', async () => 
   const charged = client({ log }).charge(ORDER, { signal: abort.signal })
   await expect(charged).rejects.toThrow('the customer left')
   expect(sent).toHaveLength(1)
+})
+
+test('an aborted attempt has an entry in the log', async () => {
+  const abort = new AbortController()
+  script = [() => abort.abort(new Error('the customer left'))]
+  const entries: LogEntry[] = []
+  const charged = client({ log: (entry: LogEntry) => entries.push(entry) }).charge(ORDER, {
+    signal: abort.signal,
+  })
+  await expect(charged).rejects.toThrow('the customer left')
+  expect(entries).toMatchObject([{ attempt: 1, status: undefined, error: 'AbortError' }])
 })
 
 test.each([...cases.amounts, [{ pesewas: 7n }, '0.07'] as const])(

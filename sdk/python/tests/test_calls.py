@@ -81,8 +81,8 @@ class Run(Debits, Synchronous):
 
 @pytest.mark.parametrize("case", CASES["charges"], ids=named)
 def test_charge(case: dict[str, Any]) -> None:
-    options = {"max_retries": case.get("retries", 3), "jitter": lambda: case.get("random", 1)}
-    run = Run(*map(step_of, case["replies"]), **options)
+    options = {"max_retries": case.get("retries", 3), "deadline": case.get("deadline")}
+    run = Run(*map(step_of, case["replies"]), jitter=lambda: case.get("random", 1), **options)
     if "error" in case:
         with pytest.raises(DebitCollectionError) as raised:
             run.order()

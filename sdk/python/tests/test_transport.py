@@ -66,6 +66,16 @@ def test_an_attempt_ends_at_its_timeout(kind: ClientKind, fault: str) -> None:
 
 
 @both
+def test_a_call_ends_at_its_deadline(kind: ClientKind) -> None:
+    with faulty_server(Step(fault="hang")) as server:
+        started = time.monotonic()
+        with pytest.raises(RequestTimeoutError) as raised:
+            call(kind, server.url, lambda client: client.charge(**ORDER), deadline=0.3)
+    assert 0.3 <= time.monotonic() - started < 5
+    assert raised.value.attempts == 1
+
+
+@both
 def test_a_refused_connection_is_a_network_error_with_its_cause(kind: ClientKind) -> None:
     with faulty_server(CHARGED) as server:
         pass

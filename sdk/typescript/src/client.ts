@@ -8,6 +8,7 @@ import {
   type ClientOptions,
   openTransport,
   type Request,
+  type Sending,
   type Transport,
 } from './transport.ts'
 import { openWaits } from './wait.ts'
@@ -49,6 +50,9 @@ export type WaitOptions = {
   signal?: AbortSignal | undefined
 }
 
+const debitOf = (reference: string): Request =>
+  readOf('getDebitRequest', '/debit-requests/{reference}', { reference })
+
 /** Calls the provider operations of the debit collection service (docs/api.md). */
 export class DebitCollection {
   // Private, so that console.log of a client shows no key.
@@ -68,6 +72,7 @@ export class DebitCollection {
    */
   async charge(options: ChargeOptions, call?: CallOptions): Promise<ChargedDebit> {
     const body = chargeBody(options)
+    const sending = { ...call, startedAt: performance.now() }
     const request: Request = {
       operation: 'charge',
       method: 'POST',
@@ -75,13 +80,13 @@ export class DebitCollection {
       body,
     }
     try {
-      const reply = await this.#send(request, call)
+      const reply = await this.#send(request, sending)
       const { response } = dataIn<Charge>(reply)
       return { ...response, replayed: reply.headers.get('idempotent-replayed') === 'true' }
     } catch (error) {
       // The reply to an earlier attempt was lost: its debit has the reference.
       if (!(error instanceof DuplicateReferenceError) || error.attempts === 1) throw error
-      const debit = await this.get(error.existing.reference, call)
+      const debit = await this.#call<DebitDetail>(debitOf(error.existing.reference), sending)
       if (!isDebitOf(body, debit)) throw error
       const { uuid, reference, status, created_at: timestamp, bank } = debit
       return { uuid, status, timestamp, reference, bank, replayed: true }
@@ -90,7 +95,7 @@ export class DebitCollection {
 
   /** Reads a debit. @throws NotFoundError */
   get(reference: string, call?: CallOptions): Promise<DebitDetail> {
-    return this.#call(readOf('getDebitRequest', '/debit-requests/{reference}', { reference }), call)
+    return this.#call(debitOf(reference), call)
   }
 
   /** Returns undefined for a partner reference without a debit. */
@@ -213,7 +218,7 @@ export class DebitCollection {
     return format === 'json' ? dataIn(reply) : reply.text
   }
 
-  async #call<Data>(request: Request, call?: CallOptions): Promise<Data> {
+  async #call<Data>(request: Request, call?: Sending): Promise<Data> {
     return dataIn<Data>(await this.#send(request, call))
   }
 

@@ -16,6 +16,8 @@ export type ClientOptions = {
   maxRetries?: number | undefined
   /** Milliseconds for one attempt (default 30,000). */
   timeout?: number | undefined
+  /** Milliseconds for a call with its retries (default none). A pause that would exceed it ends the call. */
+  deadline?: number | undefined
   /** Called after each attempt; its failure is ignored. An entry contains neither secrets nor personal data. */
   log?: ((entry: LogEntry) => void) | undefined
   fetch?: typeof fetch | undefined
@@ -26,6 +28,9 @@ export type CallOptions = {
   /** Milliseconds for one attempt. */
   timeout?: number | undefined
 }
+
+/** `startedAt` is that of the call of which the request is a part, by `performance.now()`. */
+export type Sending = CallOptions & { startedAt?: number }
 
 export type LogEntry = {
   operation: string
@@ -68,11 +73,14 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
   const base = addressOf(options.baseUrl) + below
   const { maxRetries = 3, fetch: send = fetch } = options
 
-  const attempt = async (request: Request, call: CallOptions): Promise<Reply> => {
+  const attempt = async (request: Request, call: Sending, endsAt: number): Promise<Reply> => {
     const url = new URL(base + targetOf(request))
     const body = request.body === undefined ? '' : JSON.stringify(request.body)
     const headers = await headersOf(request.method, url, body, options)
-    const limit = AbortSignal.timeout(call.timeout ?? options.timeout ?? 30_000)
+    const remaining = Math.max(0, Math.ceil(endsAt - performance.now()))
+    const limit = AbortSignal.timeout(
+      Math.min(call.timeout ?? options.timeout ?? 30_000, remaining),
+    )
     const signal = call.signal ? AbortSignal.any([call.signal, limit]) : limit
     const init = { method: request.method, headers, body: body || null, signal }
     try {
@@ -87,18 +95,18 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
       return await parseSuccess(stored ?? response, request.query?.format)
     } catch (cause) {
       if (cause instanceof ApiError) throw cause
-      call.signal?.throwIfAborted()
       if (limit.aborted) throw new RequestTimeoutError('No complete reply in time', { cause })
       throw new NetworkError(`The connection failed${reasonOf(cause)}`, { cause })
     }
   }
 
   /** Sends a request. @throws ApiError, NetworkError or RequestTimeoutError of the last attempt */
-  return async (request: Request, call: CallOptions = {}): Promise<Reply> => {
+  return async (request: Request, call: Sending = {}): Promise<Reply> => {
     const { operation, method, path } = request
+    const endsAt = (call.startedAt ?? performance.now()) + (options.deadline ?? Infinity)
     for (let number = 1; ; number += 1) {
       const startedAt = performance.now()
-      const result = await attempt(request, call).catch(failureIn)
+      const result = await attempt(request, call, endsAt).catch(failureIn)
       const { status, requestId } = result instanceof NetworkError ? {} : result
       const entry: LogEntry = {
         operation,
@@ -108,13 +116,15 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
         duration: Math.round(performance.now() - startedAt),
         status,
         requestId,
-        error: result instanceof Error ? result.name : undefined,
+        error: result instanceof Error ? failureName(result, call) : undefined,
       }
       if (options.log) callHook(options.log.bind(options), entry)
       if (!(result instanceof Error)) return result
+      if (result instanceof NetworkError) call.signal?.throwIfAborted()
       result.attempts = number
       const delay = delayAfter(result)
       if (number > maxRetries || delay === undefined) throw result
+      if (performance.now() + delay >= endsAt) throw result
       await pause(delay, call.signal)
     }
   }
@@ -135,6 +145,9 @@ const failureIn = (error: unknown): Failure => {
   if (error instanceof ApiError || error instanceof NetworkError) return error
   throw error
 }
+
+const failureName = (failure: Failure, { signal }: CallOptions): string =>
+  failure instanceof NetworkError && signal?.aborted ? 'AbortError' : failure.name
 
 /** Returns path and query. @throws TypeError for a value that would change the path */
 const targetOf = ({ path, params = {}, query = {} }: Request): string => {

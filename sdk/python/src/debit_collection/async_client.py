@@ -27,10 +27,11 @@ class AsyncClient(Asynchronous):
         signing_secret: str | None = None,
         max_retries: int = 3,
         timeout: float = 30.0,
+        deadline: float | None = None,
         log: Callable[[AttemptLog], object] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._settings = Settings(base_url, api_key, signing_secret, max_retries, timeout, log)
+        self._settings = Settings(base_url, api_key, signing_secret, max_retries, timeout, deadline, log)
         self._given = transport
         self._transports: dict[asyncio.AbstractEventLoop, httpx.AsyncBaseTransport] = {}
         self._prepare()

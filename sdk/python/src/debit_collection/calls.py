@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import itertools
 import json
+import math
 import random
 import re
 import time
@@ -106,6 +107,7 @@ class Settings:
     signing_secret: str | None = field(default=None, repr=False)
     max_retries: int = 3
     timeout: float = 30.0
+    deadline: float | None = None
     log: Callable[[AttemptLog], object] | None = None
     clock: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = random.random
@@ -144,16 +146,23 @@ def retry_delay(error: DebitCollectionError, attempt: int, jitter: Callable[[], 
 
 
 def perform(
-    settings: Settings, call: Call, timeout: float | None = None, max_retries: int | None = None
+    settings: Settings,
+    call: Call,
+    timeout: float | None = None,
+    max_retries: int | None = None,
+    since: float | None = None,
 ) -> Operation[Success]:
     """Sends the same body until it succeeds, is refused, or `max_retries` retries are used.
 
-    `timeout` replaces that of the settings for each attempt.
+    `timeout` replaces that of the settings for each attempt. The deadline counts from `since`, by default
+    from now.
     """
     retries = settings.max_retries if max_retries is None else max_retries
+    ends = (settings.clock() if since is None else since) + (settings.deadline or math.inf)
+    longest = settings.timeout if timeout is None else timeout
     for attempt in itertools.count(1):
         started = settings.clock()
-        outcome = yield request_of(settings, call, timeout)
+        outcome = yield request_of(settings, call, min(longest, max(ends - started, 0.001)))
         if outcome is None:
             raise TypeError("a request needs an outcome")
         result = parse_reply(call, outcome) if isinstance(outcome, Reply) else outcome
@@ -162,15 +171,14 @@ def perform(
             return result
         result.attempts = attempt
         delay = retry_delay(result, attempt, settings.jitter)
-        if delay is None or attempt > retries:
+        if delay is None or attempt > retries or settings.clock() + delay >= ends:
             raise result
         yield Pause(delay)
     raise AssertionError
 
 
-def request_of(settings: Settings, call: Call, timeout: float | None = None) -> Request:
+def request_of(settings: Settings, call: Call, seconds: float) -> Request:
     """Returns the request, signed if there is a secret (docs/api.md#request-signing)."""
-    seconds = settings.timeout if timeout is None else timeout
     headers = {
         "accept": "application/json" if call.form == "json" else f"text/{call.form}, application/json",
         "user-agent": f"debit-collection-python/{__version__}",

@@ -1,14 +1,25 @@
-"""Compares a debit with the charge that may have created it."""
+"""Defines the result of a charge, and compares a debit with the charge that may have created it."""
 
 import json
 import re
-from typing import Any
+from typing import Any, TypedDict
 
 from . import wire
 from .calls import read_json
 
 # The service shows a narration in one line.
 LINE_CHARACTERS = re.compile("[\t\r\n\u2028\u2029]")
+
+
+class ChargeResult(TypedDict):
+    """The reply to a charge. `replayed` is True if the debit existed before this call."""
+
+    reference: str
+    uuid: str
+    status: wire.DebitStatus
+    timestamp: str
+    bank: wire.Bank
+    replayed: bool
 
 
 def is_charged(debit: wire.DebitDetail, body: dict[str, Any]) -> bool:

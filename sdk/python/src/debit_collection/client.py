@@ -28,10 +28,11 @@ class Client(Synchronous):
         signing_secret: str | None = None,
         max_retries: int = 3,
         timeout: float = 30.0,
+        deadline: float | None = None,
         log: Callable[[AttemptLog], object] | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self._settings = Settings(base_url, api_key, signing_secret, max_retries, timeout, log)
+        self._settings = Settings(base_url, api_key, signing_secret, max_retries, timeout, deadline, log)
         self._given = transport
         self._transports: dict[int, httpx.BaseTransport] = {}
         self._prepare()
@@ -104,10 +105,10 @@ class Client(Synchronous):
 class DebitCollection(Client, operations.Debits):
     """Charges customers and reads debits, events and settlements.
 
-    The methods raise errors of `errors.py`. `timeout` is in seconds, for each attempt. A call retries the
-    same body at most `max_retries` times after a temporary failure. `log` receives an entry for each
-    attempt, without personal data. `transport` sends the requests, by default through the proxy of the
-    environment.
+    The methods raise errors of `errors.py`. `timeout` is in seconds, for each attempt, `deadline` for a call
+    with its retries. A call retries the same body at most `max_retries` times after a temporary failure.
+    `log` receives an entry for each attempt, without personal data. `transport` sends the requests, by
+    default through the proxy of the environment.
     """
 
     def _prepare(self) -> None:

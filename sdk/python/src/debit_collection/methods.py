@@ -47,9 +47,9 @@ class Group:
 
     _settings: Settings
 
-    def _read(self, call: Call, timeout: float | None) -> Operation[Any]:
+    def _read(self, call: Call, timeout: float | None, since: float | None = None) -> Operation[Any]:
         """Returns `data` of the reply."""
-        success = yield from perform(self._settings, call, timeout)
+        success = yield from perform(self._settings, call, timeout, since=since)
         return success.body["data"]
 
     def _pages(

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 from . import wire
 from .amounts import Amount, amount_text
 from .calls import Call, Operation, Settings, Success, perform
-from .charged import is_charged
+from .charged import ChargeResult, is_charged
 from .errors import DuplicateReferenceError
 from .methods import Group, Pages, listing, method
 from .polling import Pacer, wait_until_final
@@ -18,17 +18,6 @@ WAIT_TIMEOUT = 660.0
 
 # Some classes below have a method `list`.
 DeliveryRecords: TypeAlias = list[wire.DeliveryWithAttempts]
-
-
-class ChargeResult(TypedDict):
-    """The reply to a charge. `replayed` is True if the debit existed before this call."""
-
-    reference: str
-    uuid: str
-    status: wire.DebitStatus
-    timestamp: str
-    bank: wire.Bank
-    replayed: bool
 
 
 class CustomerBanks(TypedDict):
@@ -70,13 +59,15 @@ class Debits(Group):
             **({} if metadata is None else {"metadata": deepcopy(metadata)}),
         }
         call = Call("charge", "POST", "/debit-requests/charge", body=body)
+        since = self._settings.clock()
         try:
             success = yield from perform(self._settings, call, timeout)
         except DuplicateReferenceError as error:
             # With `duplicates: "reject"`, an earlier attempt of this call may have created the debit.
             if error.attempts == 1:
                 raise
-            debit: wire.DebitDetail = yield from self._read(_get_call(error.existing["reference"]), timeout)
+            read = _get_call(error.existing["reference"])
+            debit: wire.DebitDetail = yield from self._read(read, timeout, since)
             if not is_charged(debit, body):
                 raise error from None
             data, replayed = debit, True
@@ -215,11 +206,12 @@ class Settlements(Group):
             {"format": form},
             form=form,
         )
+        since = self._settings.clock()
         success: Success = yield from perform(self._settings, call, timeout)
         if success.status == 303:
             link = urljoin(self._settings.base_url, success.body["data"]["url"])
             call = Call(call.operation, "GET", call.path, form=form, link=link)
-            success = yield from perform(self._settings, call, timeout)
+            success = yield from perform(self._settings, call, timeout, since=since)
             return success.body
         return success.body["data"] if form == "json" else success.body
 
