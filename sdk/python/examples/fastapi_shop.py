@@ -13,7 +13,7 @@ from fastapi import FastAPI, HTTPException
 from pydantic import BaseModel
 
 from debit_collection import AsyncDebitCollection, Pesewas, webhooks
-from debit_collection.errors import ValidationError
+from debit_collection.errors import BankUnavailableError, ValidationError
 from debit_collection.wire import TransactionCompletedEvent, TransactionFailedEvent, TransactionReversedEvent
 
 FILE = os.environ.get("ORDERS", "orders.sqlite")
@@ -107,7 +107,7 @@ async def create_order(order: Order) -> dict[str, str]:
             narration=f"Order {order.id}",
             partner_reference=order.id,
         )
-    except ValidationError as error:
+    except (ValidationError, BankUnavailableError) as error:
         raise HTTPException(422, error.fields) from None
     with transaction() as db:
         db.execute("UPDATE orders SET reference = ? WHERE id = ?", (charged["reference"], order.id))

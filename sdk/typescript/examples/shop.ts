@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import express from 'express'
-import { ApiError, DebitCollection, type EventStore, ServerError, webhooks } from '../src/index.ts'
+import { ApiError, DebitCollection, type EventStore, webhooks } from '../src/index.ts'
 
 /**
  * A shop on Express. It charges orders, ships them after the webhook of the completed debit, and
@@ -54,10 +54,8 @@ app.post('/orders', express.json(), async (request, response) => {
     run('UPDATE orders SET reference = ? WHERE id = ?', reference, id)
     response.status(202).json({ id, reference })
   } catch (error) {
-    // Unless the service refused the first attempt, it can have accepted the charge: its webhook decides.
-    const isRefused = error instanceof ApiError && !(error instanceof ServerError)
-    // Express would answer with the status of an ApiError.
-    if (!isRefused || error.attempts > 1)
+    // A charge that may exist has a webhook, which decides. Express would answer with the status of an ApiError.
+    if (!(error instanceof ApiError) || error.mayExist)
       throw new Error('The outcome is unknown', { cause: error })
     run(`UPDATE orders SET status = 'refused' WHERE id = ?`, id)
     response.status(422).json({ id, message: error.message, fields: error.fields })

@@ -1,5 +1,5 @@
 import { type ChargedDebit, type ChargeOptions, chargeBody, isDebitOf } from './charge.ts'
-import { DuplicateReferenceError } from './errors.ts'
+import { DebitCollectionError, DuplicateReferenceError } from './errors.ts'
 import { type List, listOf } from './pages.ts'
 import type { MonthlyStatements, SettlementReports } from './reports.ts'
 import { dataIn, postOf, readOf } from './requests.ts'
@@ -86,7 +86,10 @@ export class DebitCollection {
     } catch (error) {
       // The reply to an earlier attempt was lost: its debit has the reference.
       if (!(error instanceof DuplicateReferenceError) || error.attempts === 1) throw error
-      const debit = await this.#call<DebitDetail>(debitOf(error.existing.reference), sending)
+      const read = this.#call<DebitDetail>(debitOf(error.existing.reference), sending)
+      const debit = await read.catch((cause) => {
+        throw cause instanceof DebitCollectionError ? Object.assign(error, { cause }) : cause
+      })
       if (!isDebitOf(body, debit)) throw error
       const { uuid, reference, status, created_at: timestamp, bank } = debit
       return { uuid, status, timestamp, reference, bank, replayed: true }

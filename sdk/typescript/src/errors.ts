@@ -5,12 +5,14 @@ export class DebitCollectionError extends Error {
   override name = this.constructor.name
   /** Number of attempts, from 1. */
   attempts = 1
+  /** A debit of the charge may exist: the service has not refused each attempt, or `existing` names one. */
+  mayExist = false
 }
 
-/** No reply arrived: the connection failed. `cause` has the reason. A charge may have been accepted. */
+/** No reply arrived: the connection failed. `cause` has the reason. */
 export class NetworkError extends DebitCollectionError {}
 
-/** No complete reply arrived in time. A charge may have been accepted. */
+/** No complete reply arrived in time. */
 export class RequestTimeoutError extends NetworkError {}
 
 /** A webhook without a valid signature. */
@@ -87,10 +89,7 @@ export class LimitExceededError extends ApiError {}
 export class BankUnavailableError extends ApiError {}
 /** Too many requests, also after the retries. */
 export class RateLimitError extends ApiError {}
-/**
- * The service failed, also after the retries, or a reply of any status is not from the service.
- * The charge may exist.
- */
+/** The service failed, also after the retries, or a reply of any status is not from the service. */
 export class ServerError extends ApiError {}
 
 export type ExistingDebit = { reference: string; uuid: string; status: DebitStatus }

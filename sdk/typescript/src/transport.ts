@@ -1,4 +1,11 @@
-import { ApiError, BankUnavailableError, NetworkError, RequestTimeoutError } from './errors.ts'
+import {
+  ApiError,
+  BankUnavailableError,
+  DuplicateReferenceError,
+  NetworkError,
+  RequestTimeoutError,
+  ServerError,
+} from './errors.ts'
 import { hmacSha256, toHex } from './hmac.ts'
 import { callHook } from './hook.ts'
 import { pause } from './pause.ts'
@@ -104,6 +111,7 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
   return async (request: Request, call: Sending = {}): Promise<Reply> => {
     const { operation, method, path } = request
     const endsAt = (call.startedAt ?? performance.now()) + (options.deadline ?? Infinity)
+    let mayExist = false
     for (let number = 1; ; number += 1) {
       const startedAt = performance.now()
       const result = await attempt(request, call, endsAt).catch(failureIn)
@@ -121,7 +129,8 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
       if (options.log) callHook(options.log.bind(options), entry)
       if (!(result instanceof Error)) return result
       if (result instanceof NetworkError) call.signal?.throwIfAborted()
-      result.attempts = number
+      mayExist ||= !isRefusal(result)
+      Object.assign(result, { attempts: number, mayExist })
       const delay = delayAfter(result)
       if (number > maxRetries || delay === undefined) throw result
       if (performance.now() + delay >= endsAt) throw result
@@ -139,6 +148,12 @@ const addressOf = (baseUrl: string): string => {
 }
 
 type Failure = ApiError | NetworkError
+
+/** Reports whether the attempt certainly created nothing, and found nothing that exists. */
+const isRefusal = (failure: Failure): boolean =>
+  failure instanceof ApiError &&
+  failure.status !== 408 &&
+  !(failure instanceof ServerError || failure instanceof DuplicateReferenceError)
 
 /** Returns the failure of an attempt, and rethrows other errors. */
 const failureIn = (error: unknown): Failure => {

@@ -1,4 +1,4 @@
-"""Builds requests, parses replies and decides retries, without I/O.
+"""Builds requests, parses replies and repeats them, without I/O.
 
 A call is a generator: it yields a `Request` or a `Pause` and receives the `Reply` or the error. `client.py`
 and `async_client.py` perform these steps.
@@ -19,13 +19,13 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 from urllib.parse import quote, urlencode
 
-from .errors import ApiError, BankUnavailableError, DebitCollectionError, NetworkError, api_error
+from .errors import ApiError, DebitCollectionError, NetworkError, api_error
+from .retries import is_refusal, retry_delay
 from .version import __version__
 
 T = TypeVar("T")
 
 API = "/api/v1/payment-providers"
-DELAY_MAX = 60.0
 
 
 @dataclass(frozen=True)
@@ -130,21 +130,6 @@ def read_json(text: bytes | str) -> Any:
         raise ValueError("an exponent is too large or the nesting too deep") from error
 
 
-def retry_delay(error: DebitCollectionError, attempt: int, jitter: Callable[[], float]) -> float | None:
-    """Returns the seconds before the next attempt, None if a retry is useless or due too late."""
-    backoff = min(2.0 ** min(attempt - 1, 10), DELAY_MAX)
-    if isinstance(error, ApiError):
-        if error.status not in (408, 429) and error.status < 500:
-            return None
-        if error.retry_after is not None:
-            # The customer can choose another bank instead of a longer wait.
-            longest = backoff if isinstance(error, BankUnavailableError) else DELAY_MAX
-            return error.retry_after if error.retry_after <= longest else None
-    elif not isinstance(error, NetworkError):
-        return None
-    return backoff * (0.5 + jitter() / 2)
-
-
 def perform(
     settings: Settings,
     call: Call,
@@ -160,6 +145,7 @@ def perform(
     retries = settings.max_retries if max_retries is None else max_retries
     ends = (settings.clock() if since is None else since) + (settings.deadline or math.inf)
     longest = settings.timeout if timeout is None else timeout
+    may_exist = False
     for attempt in itertools.count(1):
         started = settings.clock()
         outcome = yield request_of(settings, call, min(longest, max(ends - started, 0.001)))
@@ -169,7 +155,8 @@ def perform(
         _log(settings, call, attempt, outcome, result, settings.clock() - started)
         if isinstance(result, Success):
             return result
-        result.attempts = attempt
+        may_exist = may_exist or not is_refusal(result)
+        result.attempts, result.may_exist = attempt, may_exist
         delay = retry_delay(result, attempt, settings.jitter)
         if delay is None or attempt > retries or settings.clock() + delay >= ends:
             raise result

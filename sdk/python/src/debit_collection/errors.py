@@ -24,6 +24,9 @@ class DebitCollectionError(Exception):
     attempts: int = 1
     """Attempts that the client made."""
 
+    may_exist: bool = False
+    """A debit of the charge may exist: the service has not refused each attempt, or `existing` names one."""
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Supports pickle, as workers of a task queue need it."""
         return _restored, (type(self), self.args, self.__dict__)
@@ -119,7 +122,7 @@ class RateLimitError(ApiError):
 
 
 class ServerError(ApiError):
-    """The service failed, or a reply of any status is not from the service: the charge may exist."""
+    """The service failed, or a reply of any status is not from the service."""
 
 
 _BY_CODE: dict[int | None, type[ApiError]] = {

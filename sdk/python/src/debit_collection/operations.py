@@ -9,7 +9,7 @@ from . import wire
 from .amounts import Amount, amount_text
 from .calls import Call, Operation, Settings, Success, perform
 from .charged import ChargeResult, is_charged
-from .errors import DuplicateReferenceError
+from .errors import DebitCollectionError, DuplicateReferenceError
 from .methods import Group, Pages, listing, method
 from .polling import Pacer, wait_until_final
 
@@ -67,7 +67,10 @@ class Debits(Group):
             if error.attempts == 1:
                 raise
             read = _get_call(error.existing["reference"])
-            debit: wire.DebitDetail = yield from self._read(read, timeout, since)
+            try:
+                debit: wire.DebitDetail = yield from self._read(read, timeout, since)
+            except DebitCollectionError as failure:
+                raise error from failure
             if not is_charged(debit, body):
                 raise error from None
             data, replayed = debit, True

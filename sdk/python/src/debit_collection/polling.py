@@ -5,8 +5,9 @@ from collections import deque
 from collections.abc import Callable, Generator
 
 from . import wire
-from .calls import Call, Operation, Pause, Settings, perform, retry_delay
+from .calls import Call, Operation, Pause, Settings, perform
 from .errors import DebitCollectionError, WaitTimeoutError
+from .retries import retry_delay
 
 SPACING = 0.075
 """Seconds between the reads of all waits of a client: 800 of the published 1,000 a minute."""
