@@ -33,8 +33,9 @@ def verify(
 ) -> WebhookEvent:
     """Returns the event of a webhook, with exact amounts.
 
-    Raises SignatureError unless one of the secrets signed it. Without `webhook-signature`, only
-    `X-SVC-Signature` is verified, which covers no time: store the ids of events, or `require_standard`.
+    Raises SignatureError unless one of the secrets signed it, ValueError for a wrong secret. Without
+    `webhook-signature`, only `X-SVC-Signature` is verified, which covers no time: store the ids of events,
+    or `require_standard`.
     """
     body = raw_body.encode() if isinstance(raw_body, str) else raw_body
     names = {name.lower(): value for name, value in headers.items()}
@@ -66,10 +67,10 @@ def verify(
 
 
 def secret_list(secrets: str | Iterable[str]) -> list[str]:
-    """Returns the secrets. Raises SignatureError if there is none, or one without a key."""
+    """Returns the secrets. Raises ValueError if there is none, or one without a key: no webhook is forged."""
     keys = [secrets] if isinstance(secrets, str) else list(secrets)
     if not keys or not all(keys):
-        raise SignatureError("a webhook secret is missing or empty")
+        raise ValueError("a webhook secret is missing or empty")
     for key in keys:
         standard_signature(key, b"")
     return keys
@@ -82,7 +83,7 @@ def standard_signature(secret: str, signed: bytes) -> str:
     except ValueError:
         key = b""
     if not key:
-        raise SignatureError("a webhook secret is whsec_ and base64")
+        raise ValueError("a webhook secret is whsec_ and base64")
     return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
 
 
