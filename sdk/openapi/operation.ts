@@ -125,7 +125,10 @@ const success = (name: OperationName): Json => {
     files = {},
     redirect,
   }: Description = descriptions[name]
-  const own = Object.entries(headers).map(([header, description]) => [header, text(description)])
+  const isFile = Object.keys(files).length > 0
+  const ofFiles = { 'Content-Disposition': 'attachment with a name, unless the reply is JSON' }
+  const all = { ...headers, ...(isFile ? ofFiles : {}) }
+  const own = Object.entries(all).map(([header, description]) => [header, text(description)])
   const { body } = successReply(example, status, exampleContext)
   return {
     [status]: {

@@ -137,10 +137,12 @@ export const holdToContract = (exchange: Exchange): void => {
   if (codes && !codes.includes((body as { error: { code: number } }).error.code)) {
     throw new Error(`${what} has a code that is not described`)
   }
+  const ofFile = 'Content-Disposition'
+  if (headers.has(ofFile) && !response.headers[ofFile]) throw new Error(`${what} has ${ofFile}`)
+  const optional = ['Idempotent-Replayed', 'Retry-After', ...(type === JSON_TYPE ? [ofFile] : [])]
   for (const header of Object.keys(response.headers)) {
     const text = headers.get(header)
-    const isOptional = header === 'Idempotent-Replayed' || header === 'Retry-After'
-    if (!isOptional && text === null) throw new Error(`${what} is without ${header}`)
+    if (!optional.includes(header) && text === null) throw new Error(`${what} is without ${header}`)
     const { schema } = { ...response.headers[header], ...document.components.headers[header] }
     if (text !== null && schema?.type === 'integer' && !/^[0-9]+$/.test(text))
       throw new Error(`${header} of ${what} is ${text}`)
