@@ -5,6 +5,7 @@ import express from 'express'
 import { Webhook } from 'standardwebhooks'
 import { expect, expectTypeOf, test, vi } from 'vitest'
 import {
+  type Event,
   type EventHandlers,
   type EventStore,
   SignatureError,
@@ -239,6 +240,21 @@ test('a receiver applies two simultaneous attempts once', async () => {
   const receive = receives(webhooks.fetch(options()))
   expect(await Promise.all([receive(EVENT), receive(EVENT)])).toEqual([204, 204])
   expect(applied).toEqual([{ event: EVENT, transaction: undefined }])
+})
+
+test('an event of the feed is applied unless its webhook or a later one was', async () => {
+  const { secrets, ...handling } = options()
+  await receives(webhooks.fetch({ secrets, ...handling }))(EVENT)
+  const feed = [EVENT, { ...EVENT, sequence: 99, event: 'debit_request.failed' }, EVENT]
+  for (const event of feed) await webhooks.apply(event as Event, handling)
+  expect(applied.map(({ event }) => event)).toEqual([EVENT, feed[1]])
+  failure = 'no database'
+  const last = webhooks.apply({ ...EVENT, sequence: 100 } as never, handling)
+  await expect(last).rejects.toThrow('no database')
+  const on = { 'transaction.complete': handle } as never
+  await expect(webhooks.apply(EVENT as never, { ...handling, on })).rejects.toThrow(
+    'unknown events',
+  )
 })
 
 test('a receiver passes the transaction of the store to the handler', async () => {

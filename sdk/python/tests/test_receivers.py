@@ -230,6 +230,34 @@ def test_async_handlers_of_many_deliveries_may_use_the_threads_of_their_loop() -
         assert list(callers.map(lambda _: shop.send(event), range(40))) == [204] * 40
 
 
+@pytest.mark.parametrize("store", [webhooks.memory_store, AsyncMemoryStore])
+def test_an_event_of_the_feed_is_applied_unless_its_webhook_or_a_later_one_was(store: Any) -> None:
+    handled: Handled = []
+    failures: list[Exception] = []
+    is_async = store is AsyncMemoryStore
+    on = (async_handlers if is_async else handlers)(handled, failures)
+    options: Any = {"store": store(), "on": on}
+
+    def apply(event: Any) -> None:
+        if is_async:
+            asyncio.run(webhooks.apply_async(event, **options))
+        else:
+            webhooks.apply(event, **options)
+
+    older, newer = (event_of("transaction.completed", sequence, event_id="e") for sequence in (3, 4))
+    webhook = testing.signed(older, SECRET)
+    receiver = Receiver(SECRET, **options)
+    status = asyncio.run(receiver.receive_async(*webhook)) if is_async else receiver.receive(*webhook)
+    assert status == 204
+    newer["event"], newer["event_id"] = "debit_request.failed", "f"
+    for event in (older, newer, older):
+        apply(event)
+    assert handled == [("transaction.completed", "DCS-1"), ("debit_request.failed", "DCS-1")]
+    failures.append(RuntimeError("no database"))
+    with pytest.raises(RuntimeError, match="no database"):
+        apply(event_of("transaction.failed", 5, event_id="g"))
+
+
 def test_concurrent_deliveries_of_an_event_run_its_handler_once() -> None:
     handled: Handled = []
     receiver = Receiver([SECRET, OTHER], webhooks.memory_store(), handlers(handled, []))

@@ -152,8 +152,10 @@ export class DebitCollection {
 
   readonly events = {
     /** Reads the feed of all events of the last 30 days, oldest first, from a stored cursor. */
-    list: ({ cursor }: { cursor?: string | undefined } = {}, call?: CallOptions): List<Event> =>
-      this.#list('listEvents', '/events', {}, call, cursor),
+    list: (
+      { cursor }: { cursor?: string | null | undefined } = {},
+      call?: CallOptions,
+    ): List<Event> => this.#list('listEvents', '/events', {}, call, cursor),
   }
 
   readonly settlements = {
@@ -230,7 +232,7 @@ export class DebitCollection {
     path: string,
     query: NonNullable<Request['query']>,
     call?: CallOptions,
-    start?: string,
+    start?: string | null,
   ): List<Item> {
     const request = { ...readOf(operation, path, {}), query }
     return listOf<Item>((page) => this.#send(page, call), request, dataIn, start)

@@ -1,10 +1,17 @@
 /** Client of the debit collection service for providers, and a kit for banks. */
 
-import { expressReceiver, fetchReceiver, honoReceiver, memoryStore } from './receiver.ts'
+import {
+  applyEvent,
+  expressReceiver,
+  fetchReceiver,
+  honoReceiver,
+  memoryStore,
+} from './receiver.ts'
 import { signed, verify } from './signature.ts'
 
 export const webhooks = {
   verify,
+  apply: applyEvent,
   fetch: fetchReceiver,
   hono: honoReceiver,
   express: expressReceiver,
@@ -51,7 +58,13 @@ export {
   WaitTimeoutError,
 } from './errors.ts'
 export type { List, Page } from './pages.ts'
-export type { EventHandlers, EventKey, EventStore, ReceiverOptions } from './receiver.ts'
+export type {
+  ApplyOptions,
+  EventHandlers,
+  EventKey,
+  EventStore,
+  ReceiverOptions,
+} from './receiver.ts'
 export type { HeaderSource, WebhookEvent } from './signature.ts'
 export type { CallOptions, ClientOptions, LogEntry } from './transport.ts'
 export type * from './wire.ts'

@@ -16,7 +16,7 @@ export const listOf = <Item>(
   send: (request: Request) => Promise<Reply>,
   request: Request,
   itemsIn: (reply: Reply) => Item[],
-  start?: string,
+  start?: string | null,
 ): List<Item> => {
   async function* pages() {
     let cursor = start

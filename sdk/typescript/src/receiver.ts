@@ -8,6 +8,7 @@ import {
   verify,
   type WebhookEvent,
 } from './signature.ts'
+import type { Event } from './wire.ts'
 
 /** The place of an event in the history of its subject. */
 export type EventKey = {
@@ -50,22 +51,46 @@ export type EventHandlers<Transaction> = {
   [Name in EventName]?: (event: EventNamed<Name>, transaction: Transaction) => Promise<void> | void
 }
 
-export type ReceiverOptions<Transaction> = VerifyOptions & {
-  /** The secret, and during a rotation the new and the old one. */
-  secrets: string | readonly string[]
+export type ApplyOptions<Transaction> = {
   store: EventStore<Transaction>
   on: EventHandlers<Transaction>
-  /**
-   * Gets the error of a handler or a store; its own failure is ignored. The service retries the event
-   * (default: console.error).
-   */
-  onError?: ((error: unknown) => void) | undefined
 }
+
+export type ReceiverOptions<Transaction> = ApplyOptions<Transaction> &
+  VerifyOptions & {
+    /** The secret, and during a rotation the new and the old one. */
+    secrets: string | readonly string[]
+    /**
+     * Gets the error of a handler or a store; its own failure is ignored. The service retries the event
+     * (default: console.error).
+     */
+    onError?: ((error: unknown) => void) | undefined
+  }
 
 /** Bytes. Events are far smaller. */
 const BODY_LIMIT = 1024 * 1024
 
 type Handler<Transaction> = (event: WebhookEvent, transaction: Transaction) => Promise<void> | void
+
+/** @throws TypeError for the name of an event that does not exist */
+const handlersIn = <Transaction>(on: EventHandlers<Transaction>) => {
+  const unknown = Object.keys(on).filter((name) => !Object.hasOwn(eventNames, name))
+  if (unknown.length > 0) throw new TypeError(`unknown events: ${unknown.join(', ')}`)
+  return on as Partial<Record<string, Handler<Transaction>>>
+}
+
+/** Applies an event of the feed as a receiver applies a webhook: once, and unless a later one superseded it. */
+export const applyEvent = async <Transaction>(
+  event: Event | WebhookEvent,
+  { store, on }: ApplyOptions<Transaction>,
+): Promise<void> => {
+  const handlers = handlersIn(on)
+  const key = keyOf(event)
+  // A type without a handler counts too: an ignored `reversed` supersedes a later `completed`.
+  if (!key) return
+  const handle = handlers[event.event.replace(/^debit_request\./, 'transaction.')]
+  await store.apply(key, (transaction) => handle?.(event as WebhookEvent, transaction))
+}
 
 /**
  * Returns the function that applies a webhook and returns the HTTP status of the reply.
@@ -73,19 +98,12 @@ type Handler<Transaction> = (event: WebhookEvent, transaction: Transaction) => P
  */
 const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
   secretsIn(options.secrets)
-  const unknown = Object.keys(options.on).filter((name) => !Object.hasOwn(eventNames, name))
-  if (unknown.length > 0) throw new TypeError(`unknown events: ${unknown.join(', ')}`)
-  const handlers = options.on as Partial<Record<string, Handler<Transaction>>>
+  handlersIn(options.on)
   const apply = async (rawBody: Uint8Array | string | 'too large', headers: HeaderSource) => {
     if (rawBody === 'too large') return 413
     const event = await verify(rawBody, headers, options.secrets, options).catch(unlessForged)
     if (!event) return 401
-    const key = keyOf(event)
-    // A type without a handler counts too: an ignored `reversed` supersedes a later `completed`.
-    if (key) {
-      const handle = handlers[event.event.replace(/^debit_request\./, 'transaction.')]
-      await options.store.apply(key, (transaction) => handle?.(event, transaction))
-    }
+    await applyEvent(event, options)
     return 204
   }
   return async (read: () => Promise<Uint8Array | string | 'too large'>, headers: HeaderSource) => {
@@ -106,7 +124,7 @@ const unlessForged = (error: unknown): undefined => {
 }
 
 /** Returns the key of an event, or undefined for a ping and types that this version does not know. */
-const keyOf = (event: WebhookEvent): EventKey | undefined => {
+const keyOf = (event: Event | WebhookEvent): EventKey | undefined => {
   const {
     event_id: id,
     sequence = 0,

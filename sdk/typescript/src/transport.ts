@@ -60,7 +60,7 @@ export type Request = {
   /** Template below the path of the transport; `{name}` is replaced by the value in `params`. */
   path: string
   params?: Record<string, string | number>
-  query?: Record<string, string | number | undefined>
+  query?: Record<string, string | number | null | undefined>
   body?: unknown
   /** The service can redirect to the reply in a bucket. */
   isFile?: boolean
@@ -173,7 +173,7 @@ const targetOf = ({ path, params = {}, query = {} }: Request): string => {
   })
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) search.set(name, String(value))
+    if (value != null) search.set(name, String(value))
   }
   return search.size === 0 ? filled : `${filled}?${search}`
 }

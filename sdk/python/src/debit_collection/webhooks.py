@@ -1,15 +1,18 @@
 """Receives webhooks: verifies them, applies each event once and in order, and answers the service."""
 
-import asyncio
 import inspect
 import logging
-import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Protocol
 
+from .applier import Applied as Applied
+from .applier import AsyncStore as AsyncStore
+from .applier import EventApplier
+from .applier import EventKey as EventKey
+from .applier import MemoryStore as MemoryStore
+from .applier import Store as Store
+from .applier import memory_store as memory_store
 from .errors import SignatureError
-from .handlers import call_handler, in_thread, synchronous
 from .signature import HeaderItems, WebhookEvent, secret_list
 from .signature import verify as verify
 from .wire import Handlers as Handlers
@@ -20,61 +23,17 @@ if TYPE_CHECKING:
 
 BODY_MAX = 1024 * 1024
 
-Applied: TypeAlias = Literal["applied", "duplicate", "superseded"]
-
 logger: logging.Logger = logging.getLogger("debit_collection")
 
 
-@dataclass(frozen=True)
-class EventKey:
-    """Identifies an event. `subject` is a debit or a batch, `sequence` orders its events."""
-
-    id: str
-    subject: str
-    sequence: int
+def apply(event: WebhookEvent, *, store: Store, on: Handlers) -> None:
+    """Applies an event of the feed as a receiver does: once, unless a later one superseded it."""
+    EventApplier(store, on).apply(event)
 
 
-class Store(Protocol):
-    """Applies events in a database of yours."""
-
-    def apply(self, key: EventKey, work: Callable[[Any], object], /) -> Applied:
-        """Runs `work(transaction)` at most once per id, and only for the highest sequence of a subject.
-
-        One transaction contains the work and the record of `key`; if the work raises, nothing is stored.
-        Calls for a subject run one after the other.
-        """
-
-
-class AsyncStore(Protocol):
-    """Is a `Store` for asyncio."""
-
-    async def apply(self, key: EventKey, work: Callable[[Any], Awaitable[object]], /) -> Applied:
-        """Runs the work as `Store.apply` does."""
-
-
-class MemoryStore:
-    """Forgets all events when the process ends."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._ids: set[str] = set()
-        self._sequences: dict[str, int] = {}
-
-    def apply(self, key: EventKey, work: Callable[[Any], object], /) -> Applied:
-        with self._lock:
-            if key.id in self._ids:
-                return "duplicate"
-            if key.sequence <= self._sequences.get(key.subject, -1):
-                return "superseded"
-            work(None)
-            self._ids.add(key.id)
-            self._sequences[key.subject] = key.sequence
-            return "applied"
-
-
-def memory_store() -> MemoryStore:
-    """Returns a store for tests."""
-    return MemoryStore()
+async def apply_async(event: WebhookEvent, *, store: Store | AsyncStore, on: Handlers) -> None:
+    """Applies an event of the feed like `apply`, also with an async store or handler."""
+    await EventApplier(store, on).apply_async(event)
 
 
 class Receiver:
@@ -87,86 +46,44 @@ class Receiver:
         on: Handlers,
         require_standard: bool = False,
     ) -> None:
-        unknown = set(on) - set(Handlers.__annotations__)
-        if unknown:
-            raise ValueError(f"unknown events: {', '.join(sorted(unknown))}")
+        self._applier = EventApplier(store, on)
         self._secrets = secret_list(secrets)
-        self._store: Any = store
         self._require_standard = require_standard
-        self._on: Mapping[str, Any] = dict(on)
 
     def receive(self, body: bytes, headers: HeaderItems) -> int:
         """Returns the status of the response."""
-        work = self._work(body, headers)
-        if isinstance(work, int):
-            return work
-        key, handler, event = work
+        event = self._verified(body, headers)
+        if isinstance(event, int):
+            return event
         try:
-            applied = self._store.apply(
-                key, lambda transaction: call_handler(None, handler, event, transaction)
-            )
-            synchronous("store", applied)
+            self._applier.apply(event)
         except Exception:
-            return self._failed(key)
+            return self._failed(event)
         return 204
 
     async def receive_async(self, body: bytes, headers: HeaderItems) -> int:
         """Returns the status of the response. A synchronous store works in a thread."""
-        work = self._work(body, headers)
-        if isinstance(work, int):
-            return work
-        key, handler, event = work
-        loop, thread = asyncio.get_running_loop(), threading.current_thread()
-
-        async def run_in_loop(transaction: object) -> None:
-            result = handler(event, transaction)
-            if inspect.isawaitable(result):
-                await result
-
-        def run(transaction: object) -> Any:
-            if threading.current_thread() is thread:
-                return run_in_loop(transaction)
-            return call_handler(loop, handler, event, transaction)
-
+        event = self._verified(body, headers)
+        if isinstance(event, int):
+            return event
         try:
-            # A decorator can hide that `apply` is async: only its result shows it.
-            applied = await in_thread(self._store.apply, key, run)
-            if inspect.isawaitable(applied):
-                await applied
+            await self._applier.apply_async(event)
         except Exception:
-            return self._failed(key)
+            return self._failed(event)
         return 204
 
-    def _work(
-        self, body: bytes, headers: HeaderItems
-    ) -> int | tuple[EventKey, Callable[..., Any], WebhookEvent]:
+    def _verified(self, body: bytes, headers: HeaderItems) -> int | WebhookEvent:
         if len(body) > BODY_MAX:
             return 413
         try:
-            event: Any = verify(body, headers, self._secrets, require_standard=self._require_standard)
+            return verify(body, headers, self._secrets, require_standard=self._require_standard)
         except SignatureError as error:
             logger.warning("Refused a webhook: %s", error)
             return 401
-        # An event without a handler counts, too: `completed` after an ignored `reversed` is superseded.
-        handler = self._on.get(event["event"].replace("debit_request.", "transaction."), _ignore)
-        data = _members(event.get("data"))
-        transaction = _members(data.get("transaction", data))
-        subject = _members(data.get("settlement")).get("id") or transaction.get("reference")
-        if subject is None:
-            return 204
-        return EventKey(event["event_id"], subject, event.get("sequence", 0)), handler, event
 
-    def _failed(self, key: EventKey) -> int:
-        logger.exception("The handler of %s failed; the service sends it again", key.id)
+    def _failed(self, event: WebhookEvent) -> int:
+        logger.exception("The handler of %s failed; the service sends it again", event.get("event_id"))
         return 500
-
-
-def _members(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _ignore(*_: object) -> None:
-    """Handles an event without a handler."""
 
 
 class _Readable(Protocol):
