@@ -137,7 +137,7 @@ const closingOf = (
       })
       return inGhs(own.reduce((sum, { amount }) => sum + amount, 0))
     })
-    const kinds = KINDS.filter((_, n) => moved[n] !== '0.00').map((kind) => kind.slice(0, -1))
+    const kinds = KINDS.filter((_, n) => moved[n] !== '0.00')
     const { balance, ages } = stateOf(account)
     const line = [bank, ...moved, inGhs(balance), ages].join(' ')
     return kinds.length > 0 ? [line, `statement ${bank}: ${kinds.join(', ')}`] : line
@@ -171,7 +171,7 @@ const linesIn = ({ banks, owing, open }: OperatorCall['result']): string[] => {
     ...(owing as Row[]).map((row) => `${row.provider} owes ${row.balance} ${agesIn(row)}`),
     ...(open as Row[]).map(({ check, subject, reason }) =>
       check === 'statement'
-        ? `statement ${subject}: ${String(reason).split('which moved ')[1]}`
+        ? `statement ${subject}: ${/moved ([a-z, ]+), but/.exec(String(reason))?.[1]}`
         : `${check} ${subject}`,
     ),
   ]

@@ -48,6 +48,21 @@ const withRefund =
     )
   }
 
+const batchIn = (place: string | undefined): string | null => place?.split('#')[0] ?? null
+
+/** The debit with each of its settlements that the reply can show. */
+const withSettlement =
+  (expected: Expected): Expected =>
+  (row, call, index) => {
+    const { changes = [] } = index.debits.get(String(row.reference)) ?? {}
+    const settlements = versionsIn(changes, call).map(({ settledIn, adjustedIn }) =>
+      settledIn ? { batch_id: batchIn(settledIn), adjusted_in: batchIn(adjustedIn) } : null,
+    )
+    return expected(row, call, index).flatMap((debit) =>
+      settlements.map((settlement) => ({ ...debit, settlement })),
+    )
+  }
+
 const delivery: Expected = (row, call, { deliveriesOf }) =>
   (deliveriesOf.get(String(row.reference)) ?? [])
     .flatMap(({ changes }) => versionsIn(changes, call).map(payload.deliveryReadOf))
@@ -65,7 +80,7 @@ const exception: Expected = (row, call, { exceptionChanges }) => {
 }
 
 const reads: Record<string, Expected> = {
-  'get-debit-request': withRefund(payload.readOf),
+  'get-debit-request': withSettlement(withRefund(payload.readOf)),
   'list-debit-requests': ofDebit(inList),
   'list-debit-transactions': ofDebit(payload.bankReadOf),
   'manage-debit list': ofDebit(payload.operatorReadOf),
