@@ -122,9 +122,6 @@ const SECRETS = { apiKey: 'sk_sandbox_secret', signingSecret: 'rs_secret' }
 
 const client = (options = {}) => new DebitCollection({ ...SECRETS, baseUrl: address(), ...options })
 
-/** Retry-After 0 makes a test fast and shows that the header counts. */
-const AT_ONCE = { 'retry-after': '0' }
-
 for (const { name, replies, retries = 3, random = 1, error, ...expected } of cases.charges) {
   const limits = {
     maxRetries: retries,
@@ -190,7 +187,8 @@ test.each(Object.entries(cases.other_debits))(
 )
 
 test('a charge is retried with the same body when the caller changes its metadata', async () => {
-  script = [refuse(503, 1503, {}, AT_ONCE), accepts]
+  script = [refuse(503, 1503), accepts]
+  vi.mocked(pause).mockResolvedValue()
   const metadata = { cart: 77 }
   const log = () => {
     metadata.cart += 1
@@ -256,14 +254,16 @@ test('a report is downloaded over the same connection each time', async () => {
 
 test('a report is requested again when the bucket fails', async () => {
   const report = { batch: {}, lines: [], totals: {} }
-  script = [toBucket, respond(503, 'slow down', AT_ONCE), toBucket, respond(200, report)]
+  script = [toBucket, respond(503, 'slow down'), toBucket, respond(200, report)]
+  vi.mocked(pause).mockResolvedValue()
   expect(await client().settlements.report('STL-20261122-ABC123')).toEqual(report)
 })
 
 test('the logs have an entry for each attempt, without secrets and personal data', async () => {
   const entries: LogEntry[] = []
   const log = (entry: LogEntry) => entries.push(entry)
-  script = [refuse(503, 1503, {}, AT_ONCE), accepts]
+  script = [refuse(503, 1503), accepts]
+  vi.mocked(pause).mockResolvedValue()
   await client({ log }).charge(ORDER)
   expect(entries).toEqual([
     {
@@ -353,7 +353,8 @@ test.each(['', undefined])('a debit is not found by the partnerReference %o', as
   await expect(client().findByPartnerReference(reference as never)).rejects.toThrow(TypeError)
 })
 
-test.each(cases.refused_options.map(camelCased))(
+const unset = [{ apiKey: undefined }, { maxRetries: Number(undefined) }]
+test.each([...cases.refused_options.map(camelCased), ...unset])(
   'the options %o are refused without showing the key',
   (options) => {
     expect(() => client(options)).toThrow(TypeError)

@@ -75,8 +75,7 @@ const LONGEST_PAUSE = 60_000
 
 /** Sends requests, and retries after failures that permit it (docs/errors.md#idempotency). */
 export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
-  // A malformed header value would appear in the error of fetch.
-  if (!/^[\x21-\x7e]+$/.test(options.apiKey)) throw new TypeError('apiKey is malformed')
+  checkOptions(options)
   const base = addressOf(options.baseUrl) + below
   const { maxRetries = 3, fetch: send = fetch } = options
 
@@ -136,6 +135,21 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
       if (performance.now() + delay >= endsAt) throw result
       await pause(delay, call.signal)
     }
+  }
+}
+
+/** @throws TypeError for an option that would fail later, in the middle of a call */
+const checkOptions = (options: ClientOptions): void => {
+  const { apiKey, signingSecret, maxRetries = 0, timeout, deadline } = options
+  // A malformed header value would appear in the error of fetch.
+  if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey))
+    throw new TypeError('apiKey must be printable text without blanks')
+  if (signingSecret === '') throw new TypeError('signingSecret must not be empty')
+  if (!Number.isInteger(maxRetries) || maxRetries < 0)
+    throw new TypeError('maxRetries must be a whole number from 0')
+  for (const [name, limit] of Object.entries({ timeout, deadline })) {
+    const isLimit = limit == null || (Number.isFinite(limit) && limit > 0)
+    if (!isLimit) throw new TypeError(`${name} must be milliseconds above 0`)
   }
 }
 
@@ -208,11 +222,11 @@ const headersOf = async (
 
 /** Returns the milliseconds until a retry, or undefined if the failure does not permit one. */
 const delayAfter = (error: Failure): number | undefined => {
-  const { status, retryAfter } = error instanceof ApiError ? error : {}
+  const { status, retryAfter = 0 } = error instanceof ApiError ? error : {}
   if (status !== undefined && status < 500 && status !== 408 && status !== 429) return undefined
   const backoff = Math.min(LONGEST_PAUSE, 1000 * 2 ** (error.attempts - 1))
-  if (retryAfter === undefined) return backoff * (0.5 + Math.random() / 2)
   // The customer can choose another bank instead of a longer wait.
   const longest = error instanceof BankUnavailableError ? backoff : LONGEST_PAUSE
-  return retryAfter * 1000 <= longest ? retryAfter * 1000 : undefined
+  if (retryAfter * 1000 > longest) return undefined
+  return Math.max(retryAfter * 1000, backoff * (0.5 + Math.random() / 2))
 }

@@ -120,6 +120,12 @@ class Settings:
             raise ValueError("base_url must be https:// or http://, a host and optionally a path")
         if self.signing_secret == "":
             raise ValueError("signing_secret must not be empty")
+        if not isinstance(self.max_retries, int) or self.max_retries < 0:
+            raise ValueError("max_retries must be an int from 0")
+        limits = {"timeout": self.timeout, **({} if self.deadline is None else {"deadline": self.deadline})}
+        for name, seconds in limits.items():
+            if not isinstance(seconds, (int, float)) or not 0 < seconds < math.inf:
+                raise ValueError(f"{name} must be seconds above 0")
 
 
 def read_json(text: bytes | str) -> Any:
@@ -143,7 +149,9 @@ def perform(
     from now.
     """
     retries = settings.max_retries if max_retries is None else max_retries
-    ends = (settings.clock() if since is None else since) + (settings.deadline or math.inf)
+    ends = (settings.clock() if since is None else since) + (
+        math.inf if settings.deadline is None else settings.deadline
+    )
     longest = settings.timeout if timeout is None else timeout
     may_exist = False
     for attempt in itertools.count(1):

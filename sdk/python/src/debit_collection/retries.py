@@ -17,16 +17,17 @@ DELAY_MAX = 60.0
 def retry_delay(error: DebitCollectionError, attempt: int, jitter: Callable[[], float]) -> float | None:
     """Returns the seconds before the next attempt, None if a retry is useless or due too late."""
     backoff = min(2.0 ** min(attempt - 1, 10), DELAY_MAX)
+    retry_after, longest = 0.0, DELAY_MAX
     if isinstance(error, ApiError):
         if error.status not in (408, 429) and error.status < 500:
             return None
-        if error.retry_after is not None:
-            # The customer can choose another bank instead of a longer wait.
-            longest = backoff if isinstance(error, BankUnavailableError) else DELAY_MAX
-            return error.retry_after if error.retry_after <= longest else None
+        retry_after = error.retry_after or 0.0
     elif not isinstance(error, NetworkError):
         return None
-    return backoff * (0.5 + jitter() / 2)
+    if isinstance(error, BankUnavailableError):
+        # The customer can choose another bank instead of a longer wait.
+        longest = backoff
+    return max(retry_after, backoff * (0.5 + jitter() / 2)) if retry_after <= longest else None
 
 
 def is_refusal(error: DebitCollectionError) -> bool:
