@@ -117,8 +117,18 @@ for (const forged of cases.forged) {
   })
 }
 
+test.each([
+  [{ signed_at: -360 }, 'is 360 seconds old'],
+  [{ only: ['webhook-id', 'webhook-signature'] }, 'has no time'],
+  [{ only: ['webhook-timestamp', 'webhook-signature'] }, 'has no webhook-id'],
+  [{ only: [] }, 'has no signature'],
+])('the error of the webhook %o states that it %s', async (part, reason) => {
+  const verified = webhooks.verify(...(await delivered({ name: '', ...part })))
+  await expect(verified).rejects.toThrow(reason)
+})
+
 test('`verify` rejects a signed body that is not an event, and a receiver answers 401', async () => {
-  const receive = webhooks.fetch({ secrets: SECRET, store: webhooks.memoryStore(), on: {} })
+  const receive = webhooks.fetch(options())
   for (const body of [...cases.malformed, '['.repeat(DEEP)]) {
     const headers = { 'x-svc-signature': hex(SECRET, body) }
     await expect(webhooks.verify(body, headers, SECRET)).rejects.toThrow('not an event')
@@ -208,8 +218,11 @@ for (const { name, steps, handled } of cases.deliveries) {
       const sent = { ...event, filler: 'x'.repeat(filler) }
       expect(await receive(sent, secret)).toBe(status)
     }
-    const thrown = steps.flatMap(({ throws }) => throws ?? [])
-    expect(errors).toEqual(thrown.map((message) => new Error(message)))
+    const reported = steps.flatMap(({ throws, status }) => {
+      if (status === 401) return [new SignatureError('The signature of the webhook is wrong')]
+      return throws ? [new Error(throws)] : []
+    })
+    expect(errors).toEqual(reported)
     expect(applied.map(({ event }) => [event.event, subjectOf(event)])).toEqual(handled)
   })
 }

@@ -95,8 +95,13 @@ const headerReader = (headers: HeaderSource): HeaderReader => {
   }
 }
 
-const isRecentTime = (timestamp: string | undefined): timestamp is string =>
-  timestamp !== undefined && /^[0-9]{1,12}$/.test(timestamp) && isRecent(timestamp)
+/** @throws SignatureError for a time that is missing, malformed or more than five minutes off */
+const checkAge = (timestamp: string): void => {
+  if (!/^[0-9]{1,12}$/.test(timestamp)) throw new SignatureError('The signature has no time')
+  if (isRecent(timestamp)) return
+  const age = Math.round(Date.now() / 1000 - Number(timestamp))
+  throw new SignatureError(`The signature is ${age} seconds old by the clock of this machine`)
+}
 
 /** Returns the secrets. @throws TypeError if there is none, or one without a key */
 export const secretsIn = (secrets: string | readonly string[]): readonly string[] => {
@@ -121,8 +126,9 @@ const hasStandardSignature = async (
   text: string,
   secrets: readonly string[],
 ): Promise<boolean> => {
-  const [id, timestamp] = [header('webhook-id'), header('webhook-timestamp')]
-  if (!id || !isRecentTime(timestamp)) return false
+  const [id, timestamp = ''] = [header('webhook-id'), header('webhook-timestamp')]
+  if (!id) throw new SignatureError('The signature has no webhook-id')
+  checkAge(timestamp)
   const signatures = text.split(' ').flatMap((part) => {
     const bytes = part.startsWith('v1,') ? fromBase64(part.slice(3)) : undefined
     return bytes ? [bytes] : []
@@ -139,10 +145,11 @@ const hasPublishedSignature = async (
   secrets: readonly string[],
 ): Promise<boolean> => {
   const timestamp = header('x-svc-timestamp')
-  if (timestamp !== undefined && !isRecentTime(timestamp)) return false
-  const names = ['x-svc-signature', 'x-svc-signature-previous']
+  if (timestamp !== undefined) checkAge(timestamp)
+  const given = [header('x-svc-signature'), header('x-svc-signature-previous')]
+  if (given.every((text) => !text)) throw new SignatureError('The webhook has no signature')
   const matches = await Promise.all(
-    names.map((name) => isHexHmac(header(name)?.replace(/^sha256=/, '') ?? '', secrets, body)),
+    given.map((text = '') => isHexHmac(text.replace(/^sha256=/, ''), secrets, body)),
   )
   return matches.includes(true)
 }
