@@ -366,6 +366,12 @@ test.each(cases.refused_ids)('a reference %o is refused: it would change the pat
   return expect(client().get(reference)).rejects.toThrow(TypeError)
 })
 
+test('the text of an error has its numbers, the names of its fields and the id of the request', async () => {
+  script = [refuse(422, 1007, { details: { phone_number: ['is invalid'], amount: ['is low'] } })]
+  const text = '422/1007 Refused: amount, phone_number (request id-1)'
+  await expect(client().charge(ORDER)).rejects.toThrow(text)
+})
+
 test('the error of a refused connection names its reason', async () => {
   const port = await freePort()
   const options = { apiKey: 'sk_1', baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 }

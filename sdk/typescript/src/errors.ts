@@ -50,7 +50,7 @@ export class ApiError extends DebitCollectionError {
   readonly retryAfter: number | undefined
 
   constructor(status: number, problem: ApiErrorFields) {
-    super(problem.code === undefined ? problem.message : `${problem.message} (${problem.code})`)
+    super(textOf(status, problem))
     this.status = status
     this.code = problem.code
     this.category = problem.category
@@ -61,6 +61,14 @@ export class ApiError extends DebitCollectionError {
     this.requestId = problem.requestId
     this.retryAfter = problem.retryAfter
   }
+}
+
+/** Returns such as `422/1007 Validation failed: phone_number (request 1-2-3)`. */
+const textOf = (status: number, { code, message, details, requestId }: ApiErrorFields): string => {
+  const names = Object.keys(fieldsOf(details)).sort().join(', ')
+  const numbers = code === undefined ? status : `${status}/${code}`
+  const request = requestId ? ` (request ${requestId})` : ''
+  return `${numbers} ${message}${names && `: ${names}`}${request}`
 }
 
 const isMessages = (value: unknown): value is string[] =>
@@ -92,7 +100,8 @@ export class RateLimitError extends ApiError {}
 /** The service failed, also after the retries, or a reply of any status is not from the service. */
 export class ServerError extends ApiError {}
 
-export type ExistingDebit = { reference: string; uuid: string; status: DebitStatus }
+/** A debit that has expired has no status. */
+export type ExistingDebit = { reference: string; uuid: string; status?: DebitStatus }
 
 /** Another charge has this partner_reference. */
 export class DuplicateReferenceError extends ConflictError {
