@@ -170,10 +170,19 @@ test('the example shop charges, ships by webhook, waits and reconciles', async (
   expect((await send('GET', `/orders/${id}`)).body.batch).toMatch(/^STL-/)
 })
 
-test('the example shop refuses no order after a reply that is not from the service', async () => {
-  const proxy = createServer((_, response) => response.writeHead(404).end())
-  await whileListening(proxy, async (port) => {
+const bankIsDown = JSON.stringify({
+  success: false,
+  error: { code: 2003, message: 'No connector available for bank' },
+})
+
+test.each([
+  ['refuses no order after a reply that is not from the service', 404, '', 500],
+  ['refuses an order at a bank that is down', 503, bankIsDown, 422],
+])('the example shop %s', async (_, given, body, status) => {
+  const headers = { 'retry-after': '30' }
+  const server = createServer((_, response) => response.writeHead(given, headers).end(body))
+  await whileListening(server, async (port) => {
     const { order } = await startShop(await freePort(), `http://127.0.0.1:${port}`, 'whsec_AAAA')
-    expect(await order()).toMatchObject({ status: 500 })
+    expect(await order()).toMatchObject({ status })
   })
 })

@@ -134,9 +134,10 @@ export class DebitCollection {
   }
 
   /**
-   * Asks the operator to return the whole amount of a completed debit. A repeat returns the open request.
-   * The decision is `reversal_request` of `get`.
+   * Asks the operator to return the whole amount of a completed debit. A repeat returns the open request,
+   * whose reason stays. The decision is `reversal_request` of `get`.
    *
+   * @throws ValidationError if the debit is not completed
    * @throws ForbiddenError unless the operator has enabled requests
    * @throws ConflictError if the debit is reversed, or an earlier request was declined
    */

@@ -10,11 +10,14 @@ from typing import Any, TypedDict, TypeGuard
 from .wire import DebitDetail, DebitStatus
 
 
-class ExistingDebit(TypedDict):
-    """Names the debit that has the partner_reference of a refused charge."""
-
+class _Names(TypedDict):
     reference: str
     uuid: str
+
+
+class ExistingDebit(_Names, total=False):
+    """Names the debit that has the partner_reference of a refused charge. An expired one has no status."""
+
     status: DebitStatus
 
 

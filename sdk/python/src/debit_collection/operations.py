@@ -118,7 +118,9 @@ class Debits(Group):
     ) -> Operation[wire.OpenReversal]:
         """Asks the operator to return the whole amount of a completed debit.
 
-        A repeat returns the open request. The decision is `reversal_request` of `get`.
+        A repeat returns the open request, whose reason stays. The decision is `reversal_request` of `get`.
+        Raises ValidationError if the debit is not completed, ForbiddenError unless the operator has enabled
+        requests, ConflictError if the debit is reversed or an earlier request was declined.
         """
         path = "/debit-requests/{reference}/reversal-request"
         body = {"reason": reason, "kind": kind}
