@@ -72,6 +72,8 @@ const PROVIDERS = '/api/v1/payment-providers'
 
 /** Milliseconds. A longer Retry-After ends the call. */
 const LONGEST_PAUSE = 60_000
+/** The customer can choose another bank instead of a longer wait. */
+const LONGEST_PAUSE_OF_BANK = 4_000
 
 /** Sends requests, and retries after failures that permit it (docs/errors.md#idempotency). */
 export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
@@ -225,8 +227,7 @@ const delayAfter = (error: Failure): number | undefined => {
   const { status, retryAfter = 0 } = error instanceof ApiError ? error : {}
   if (status !== undefined && status < 500 && status !== 408 && status !== 429) return undefined
   const backoff = Math.min(LONGEST_PAUSE, 1000 * 2 ** (error.attempts - 1))
-  // The customer can choose another bank instead of a longer wait.
-  const longest = error instanceof BankUnavailableError ? backoff : LONGEST_PAUSE
+  const longest = error instanceof BankUnavailableError ? LONGEST_PAUSE_OF_BANK : LONGEST_PAUSE
   if (retryAfter * 1000 > longest) return undefined
   return Math.max(retryAfter * 1000, backoff * (0.5 + Math.random() / 2))
 }

@@ -12,6 +12,8 @@ from .errors import (
 )
 
 DELAY_MAX = 60.0
+BANK_DELAY_MAX = 4.0
+"""The customer can choose another bank instead of a longer wait."""
 
 
 def retry_delay(error: DebitCollectionError, attempt: int, jitter: Callable[[], float]) -> float | None:
@@ -25,8 +27,7 @@ def retry_delay(error: DebitCollectionError, attempt: int, jitter: Callable[[], 
     elif not isinstance(error, NetworkError):
         return None
     if isinstance(error, BankUnavailableError):
-        # The customer can choose another bank instead of a longer wait.
-        longest = backoff
+        longest = BANK_DELAY_MAX
     return max(retry_after, backoff * (0.5 + jitter() / 2)) if retry_after <= longest else None
 
 
