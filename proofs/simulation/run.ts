@@ -97,13 +97,11 @@ export const runScenario = async (scenario: Scenario, print?: (line: string) => 
   const erasures: seen.Erasure[] = []
   void eraseCustomers(scenario, { api, operators, ...aws }, erasures)
   if (scenario.erases) await runUntil(scenario.endAt + ERASURE_MS, clock, writers)
-  let falsified: seen.Falsified | undefined
-  if (!scenario.erases) {
-    void falsify(scenario, { operators, ...aws }).then((one) => {
-      falsified = one
-    })
-    await runUntil(scenario.endAt + HOUR_MS, clock, writers)
-  }
+  const falsifying = scenario.erases ? undefined : falsify(scenario, { operators, ...aws })
+  const [falsified] = await Promise.all([
+    falsifying,
+    runUntil(scenario.endAt + HOUR_MS, clock, writers),
+  ])
   await closeConnections()
   const observations: Observations = { ...observed, ...ended, erasures, falsified }
   return {

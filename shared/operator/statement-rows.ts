@@ -127,6 +127,9 @@ const TITLES_MAX = 50
 
 const plain = (name: string): string => name.replaceAll('"', '').trim().toLowerCase()
 
+/** Reports whether a quote of the line ends on another line. */
+const isOpen = (line = ''): boolean => line.split('"').length % 2 === 0
+
 /** Finds the line that has the most of these columns, and its separator. */
 const findHeader = (lines: readonly string[], columns: readonly string[]) => {
   let best = { found: 0, titles: 0, delimiter: ',' }
@@ -137,7 +140,10 @@ const findHeader = (lines: readonly string[], columns: readonly string[]) => {
       if (found > best.found) best = { found, titles, delimiter }
     }
   }
-  return { ...best, isWhole: best.found === columns.length }
+  let { titles } = best
+  // A quoted cell of the header can have line breaks.
+  while (isOpen(lines[titles]) && isOpen(lines[titles - 1])) titles -= 1
+  return { ...best, titles, isWhole: best.found === columns.length }
 }
 
 /** Finds the header, which has the columns of the bank or else ours, and empties the lines above it. */

@@ -189,6 +189,16 @@ test('a thousand debits that were never submitted do not prevent the count of la
   expect(consumed.read).toBeLessThan(10)
 })
 
+test('of many debits that were never submitted, at most some hundred are read', async () => {
+  for (let n = 0; n < 300; n += 1) await stored(a, 0)
+  const debit = await stored(a, 601)
+  clear()
+  consumed.read = 0
+  expect(await statusAt(debit, 601)).toBe('processing')
+  expect(lines()).toMatchObject([{ PromptsUnchecked: 1 }])
+  expect(consumed.read).toBeLessThan(200)
+})
+
 test('the prompts of other phones do not count, and a debit that waited for its bank is counted', async () => {
   for (let n = 0; n < 3; n += 1) await submitAt(await stored(a, n), n)
   expect(await statusAt(await stored(a, 4, '+233241234567'), 5)).toBe('processing')

@@ -5,8 +5,8 @@ import { SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, vi } from 'vitest'
 
 // Tests read the date several times: a file that starts in the last minute of a day waits for the next day.
-const left = 86_400_000 - (Date.now() % 86_400_000)
-if (left < 60_000) await pause(left)
+const remaining = 86_400_000 - (Date.now() % 86_400_000)
+if (remaining < 60_000) await pause(remaining)
 
 // The files of a process share the modules of packages, and each has its own of the service.
 vi.resetModules()

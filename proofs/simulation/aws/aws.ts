@@ -214,7 +214,7 @@ export const newAws = (deps: Deps) => {
   }
   startNights(deps, fireCron)
   startExpiry(deps, services.table.removeExpired)
-  /** Writes items, or deletes them, of which the stream has no records. */
+  /** Writes or deletes items without records of the stream. */
   const overwrite = (writes: readonly Write[]): void => {
     isOverwriting = true
     for (const {

@@ -24,7 +24,7 @@ type Stored = Item & { reference?: string } & Partial<
 
 const MONEY = new Set<Kind>(['debit', 'claim', 'lines', 'batch', 'refund'])
 
-/** Returns the wrong members of an item, or LOST; nothing for items of other kinds. */
+/** Returns the wrong members of an item or LOST, and nothing for an item of another kind. */
 type Falsification = (item: Stored) => object | null | undefined | false | ''
 
 const LOST = {}
@@ -71,28 +71,32 @@ const dayOf = (item: Stored): string =>
     ? String(item.completedAt).slice(0, 10)
     : subjectOf(item).replace(/^\w+-(\d{4})(\d\d)(\d\d)-.*$/, '$1-$2-$3')
 
+/** Returns the batch of a settled debit, else the subject. */
+const batchOf = (item: Stored): string => item.settledIn?.split('#')[0] ?? subjectOf(item)
+
 type Tools = Pick<Aws, 'items' | 'overwrite'> & { operators: Operators }
 
 /** Falsifies items of one day, each of another debit and batch, and reconciles the day. */
 export const falsify = async (
   { seed }: Scenario,
   { operators, items, overwrite }: Tools,
-): Promise<Falsified> => {
+): Promise<Falsified | undefined> => {
   const random = randomOf(seedOf(seed, 18))
   const all = (items() as Stored[]).filter((item) => MONEY.has(kindOf(item)))
+  if (all.length === 0) return undefined
   const date = dayOf(random.pick(all))
   const ofDay = all.filter((item) => dayOf(item) === date)
   const used = new Set<string>()
   const chosen = Object.entries(falsifications).flatMap(([name, falsifying]) => {
     const able = ofDay.flatMap((item) => {
-      const isUsed = used.has(subjectOf(item)) || used.has(item.settledIn ?? '')
+      const isUsed = used.has(subjectOf(item)) || used.has(batchOf(item))
       const change = !isUsed && falsifying(item)
       return change ? [{ name, item, change }] : []
     })
     if (able.length === 0) return []
     const one = random.pick(able)
     const subject = subjectOf(one.item)
-    used.add(subject).add(one.item.settledIn ?? subject)
+    used.add(subject).add(batchOf(one.item))
     return [{ ...one, subject }]
   })
   const writes = chosen.map(({ item, change }) => ({

@@ -83,6 +83,11 @@ test.each([
   },
 )
 
+test('a cell of the header can have line breaks', async () => {
+  const text = 'Account "Main"\nRef No;"Value\nDay";Credit Amt;Value Date\nB-1;x;7.00;23/11/2026'
+  expect(briefly(await read(text, { columns }))).toEqual(['debit B-1 700 2026-11-23'])
+})
+
 test('the encoding of a bank is also that of a file with our columns', async () => {
   const text = `${OWN},note\nB-1,7.00,GHS,2026-11-23,caf\xe9`
   const encoding = 'windows-1252'
