@@ -118,7 +118,7 @@ for (const forged of cases.forged) {
 }
 
 test.each([
-  [{ signed_at: -360 }, 'is 360 seconds old'],
+  [{ signed_at: -360 }, /is 36[0-9] seconds old/],
   [{ only: ['webhook-id', 'webhook-signature'] }, 'has no time'],
   [{ only: ['webhook-timestamp', 'webhook-signature'] }, 'has no webhook-id'],
   [{ only: [] }, 'has no signature'],
