@@ -111,6 +111,7 @@ export class DuplicateReferenceError extends ConflictError {
 
 /** A debit had no outcome in the time of `waitFor`. */
 export class WaitTimeoutError<Debit = unknown> extends DebitCollectionError {
+  override mayExist = true
   /** The last state that was read; undefined if no read succeeded. */
   readonly debit: Debit | undefined
 

@@ -50,6 +50,8 @@ class SignatureError(DebitCollectionError, ValueError):
 class WaitTimeoutError(DebitCollectionError):
     """A debit had no outcome in time; `debit` is its last known state, None before the first reply."""
 
+    may_exist = True
+
     def __init__(self, reference: str, debit: DebitDetail | None = None) -> None:
         super().__init__(f"{reference} has no outcome yet")
         self.debit = debit
