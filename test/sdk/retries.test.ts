@@ -116,6 +116,16 @@ const played = (reply: ScriptedReply) => {
   return code ? refuse(status, code, { details }, headers) : respond(status, body, headers)
 }
 
+/** Passes the time of each pause without a wait. */
+const passPauses = () => {
+  const now = performance.now.bind(performance)
+  let passed = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + passed)
+  vi.mocked(pause).mockImplementation(async (milliseconds) => {
+    passed += milliseconds
+  })
+}
+
 const ORDER = camelCased(cases.order) as ChargeOptions
 
 const SECRETS = { apiKey: 'sk_sandbox_secret', signingSecret: 'rs_secret' }
@@ -130,7 +140,7 @@ for (const { name, replies, retries = 3, random = 1, error, ...expected } of cas
   }
   test(name, async () => {
     script = replies.map(played)
-    vi.mocked(pause).mockResolvedValue()
+    passPauses()
     vi.spyOn(Math, 'random').mockReturnValue(random)
     const charged = client(limits).charge(ORDER)
     if (error) {
