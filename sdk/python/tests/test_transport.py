@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import signal
 import threading
 import time
 import traceback
@@ -14,11 +15,13 @@ import httpx
 import pytest
 
 from debit_collection import AsyncDebitCollection, DebitCollection
+from debit_collection.calls import Pause, Request
 from debit_collection.errors import (
     DebitCollectionError,
     NetworkError,
     RequestTimeoutError,
 )
+from debit_collection.operations import Debits
 from debit_collection.transport import environment_proxy
 
 from .calling import CASES, ORDER, ClientKind, both, call, expect_call
@@ -118,6 +121,8 @@ def forked(use: Callable[[], object]) -> int:
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     code = 2
+    # A lock that another thread had at the fork is never released.
+    signal.alarm(30)
     try:
         use()
         code = 0
@@ -137,6 +142,17 @@ def test_a_forked_process_opens_its_own_connection() -> None:
         client.banks.get("GCB")
     first, second, third = [request.port for request in server.requests]
     assert first == third != second
+
+
+def test_a_wait_in_a_forked_process_has_no_turn_behind_the_waits_of_its_parent() -> None:
+    with (
+        faulty_server(success({**DEBIT, "status": "completed"})) as server,
+        DebitCollection(api_key="sk_1", base_url=server.url) as client,
+    ):
+        first, second = [Debits.wait_for(client, "DCS-1") for _ in range(2)]
+        assert isinstance(first.send(None), Request)
+        assert isinstance(second.send(None), Pause)
+        assert forked(lambda: client.wait_for("DCS-1", timeout=1)) == 0
 
 
 def test_a_transport_of_the_caller_is_used_by_one_process() -> None:

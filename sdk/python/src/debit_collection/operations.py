@@ -1,5 +1,6 @@
 """Defines each operation of the API once, as a generator (see `calls.py`), for both clients."""
 
+import os
 from copy import deepcopy
 from datetime import date, datetime
 from typing import Any, Literal, TypeAlias, TypedDict
@@ -30,7 +31,8 @@ class CustomerBanks(TypedDict):
 class Debits(Group):
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._pacer = Pacer(settings.clock)
+        # A fork copies turns and locks of threads that only the parent has.
+        self._pacers: dict[int, Pacer] = {}
 
     @method
     def charge(
@@ -105,7 +107,8 @@ class Debits(Group):
     @method
     def wait_for(self, reference: str, *, timeout: float = WAIT_TIMEOUT) -> Operation[wire.DebitDetail]:
         """Polls until the debit has an outcome, or raises WaitTimeoutError."""
-        return wait_until_final(self._settings, self._pacer, _get_call(reference), timeout)
+        pacer = self._pacers.setdefault(os.getpid(), Pacer(self._settings.clock))
+        return wait_until_final(self._settings, pacer, _get_call(reference), timeout)
 
     @method
     def request_reversal(
