@@ -59,7 +59,7 @@ class Client(Synchronous):
         """Returns the transport of this process: on a connection of two, each reads replies of the other."""
         process = os.getpid()
         if process not in self._transports:
-            if self._given and self._transports:
+            if self._given and self._transports.keys() - {process}:
                 raise RuntimeError("create a client with a transport after the fork")
             # A Client of httpx would log URLs, which can contain phone numbers.
             opened = self._given or httpx.HTTPTransport(proxy=environment_proxy(self._settings.base_url))
