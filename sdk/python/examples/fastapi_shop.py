@@ -108,6 +108,9 @@ async def create_order(order: Order) -> dict[str, str]:
             partner_reference=order.id,
         )
     except (ValidationError, BankUnavailableError) as error:
+        # A charge that may exist has a webhook, which decides.
+        if error.may_exist:
+            raise
         raise HTTPException(422, error.fields) from None
     with transaction() as db:
         db.execute("UPDATE orders SET reference = ? WHERE id = ?", (charged["reference"], order.id))

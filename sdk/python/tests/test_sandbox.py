@@ -26,7 +26,9 @@ from debit_collection.errors import ApiError, DuplicateReferenceError
 
 from .calling import ORDER, ClientKind, both, call, expect_call
 from .conftest import Operate, cases_in, eventually, example, named, served_asgi
+from .faulty_server import Step, faulty_server, problem
 from .test_receivers import fastapi_app
+from .test_signature import SECRET
 
 
 def new_order(**members: Any) -> dict[str, Any]:
@@ -189,6 +191,22 @@ def test_the_shop_sells_and_reconciles_at_the_bank_of_the_example(
         compared = customer.get(f"/reconciliation/{batch['id']}").json()
         assert compared["matched"] == ["shop-1"]
         assert compared["differs"] == []
+
+
+DOWN = problem(503, 2003, headers={"retry-after": "30"})
+
+
+@pytest.mark.parametrize(("steps", "status"), [([DOWN], 422), ([Step(fault="close"), DOWN], 500)])
+def test_the_shop_refuses_an_order_at_a_bank_that_is_down_unless_its_debit_may_exist(
+    steps: list[Step], status: int, tmp_path: Path
+) -> None:
+    settings = {"ORDERS": str(tmp_path / "orders.sqlite"), "WEBHOOK_SECRET": SECRET}
+    order = {"id": "shop-1", "pesewas": 10000, "phone_number": "+233241234567", "bank": "GCB"}
+    with (
+        faulty_server(*steps) as server,
+        example("fastapi_shop", {**settings, "SERVICE": server.url}) as shop,
+    ):
+        assert httpx.post(f"{shop}/orders", json=order, timeout=30).status_code == status
 
 
 def test_a_lost_reply_to_a_charge_of_a_rejecting_provider_is_resolved(sandbox: str, operate: Operate) -> None:

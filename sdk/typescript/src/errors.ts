@@ -93,7 +93,7 @@ export class NotFoundError extends ApiError {}
 export class ConflictError extends ApiError {}
 /** The maximum of the bank or the daily limit is exceeded. */
 export class LimitExceededError extends ApiError {}
-/** The bank is down or has no connector: nothing was created, and the customer can choose another bank. */
+/** The bank is down or has no connector. Unless `mayExist`, the customer can choose another bank. */
 export class BankUnavailableError extends ApiError {}
 /** Too many requests, also after the retries. */
 export class RateLimitError extends ApiError {}

@@ -119,7 +119,7 @@ class LimitExceededError(ApiError):
 
 
 class BankUnavailableError(ApiError):
-    """The bank is down or has no connector: nothing was created, and the customer can choose another bank."""
+    """The bank is down or has no connector. Unless `may_exist`, the customer can choose another bank."""
 
 
 class RateLimitError(ApiError):
