@@ -51,6 +51,8 @@ const DEEP = 100_000
 
 const { secret: SECRET, event: EVENT } = cases
 
+const warn = vi.spyOn(console, 'warn').mockReturnValue()
+
 const hex = (secret: string, body: string) =>
   createHmac('sha256', secret).update(body).digest('hex')
 
@@ -213,16 +215,17 @@ const receives =
 for (const { name, steps, handled } of cases.deliveries) {
   test(name, async () => {
     const receive = receives(webhooks.fetch(options()))
+    warn.mockClear()
     for (const { event, status, secret, throws, filler = 0 } of steps) {
       failure = throws
       const sent = { ...event, filler: 'x'.repeat(filler) }
       expect(await receive(sent, secret)).toBe(status)
     }
-    const reported = steps.flatMap(({ throws, status }) => {
-      if (status === 401) return [new SignatureError('The signature of the webhook is wrong')]
-      return throws ? [new Error(throws)] : []
-    })
-    expect(errors).toEqual(reported)
+    const thrown = steps.flatMap(({ throws }) => throws ?? [])
+    expect(errors).toEqual(thrown.map((message) => new Error(message)))
+    const refused = steps.filter(({ status }) => status === 401)
+    const line = 'Refused a webhook: The signature of the webhook is wrong'
+    expect(warn.mock.calls).toEqual(refused.map(() => [line]))
     expect(applied.map(({ event }) => [event.event, subjectOf(event)])).toEqual(handled)
   })
 }

@@ -61,8 +61,8 @@ export type ReceiverOptions<Transaction> = ApplyOptions<Transaction> &
     /** The secret, and during a rotation the new and the old one. */
     secrets: string | readonly string[]
     /**
-     * Gets the SignatureError of a refused webhook, and the error of a handler or a store, after which the
-     * service retries the event (default: console.error). Its own failure is ignored.
+     * Gets the error of a handler or a store; its own failure is ignored. The service retries the event
+     * (default: console.error).
      */
     onError?: ((error: unknown) => void) | undefined
   }
@@ -99,18 +99,10 @@ export const applyEvent = async <Transaction>(
 const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
   secretsIn(options.secrets)
   handlersIn(options.on)
-  const report = (error: unknown) => {
-    if (options.onError) callHook(options.onError.bind(options), error)
-    // biome-ignore lint/suspicious/noConsole: a lost error would hide why the service gets no 204
-    else console.error(error)
-  }
   const apply = async (rawBody: Uint8Array | string | 'too large', headers: HeaderSource) => {
     if (rawBody === 'too large') return 413
-    const event = await verify(rawBody, headers, options.secrets, options).catch(unlessForged)
-    if (event instanceof SignatureError) {
-      report(event)
-      return 401
-    }
+    const event = await verify(rawBody, headers, options.secrets, options).catch(refuse)
+    if (!event) return 401
     await applyEvent(event, options)
     return 204
   }
@@ -118,16 +110,19 @@ const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
     try {
       return await apply(await read(), headers)
     } catch (error) {
-      report(error)
+      if (options.onError) callHook(options.onError.bind(options), error)
+      // biome-ignore lint/suspicious/noConsole: a lost error would hide why the service retries
+      else console.error(error)
       return 500
     }
   }
 }
 
-/** Returns the error of a forged webhook. A handler can throw a SignatureError too: the event repeats. */
-const unlessForged = (error: unknown): SignatureError => {
+/** Logs a line, because anyone can send a forged webhook. A handler can throw a SignatureError too: the event repeats. */
+const refuse = (error: unknown): undefined => {
   if (!(error instanceof SignatureError)) throw error
-  return error
+  // biome-ignore lint/suspicious/noConsole: the operator needs the reason, such as a wrong clock
+  console.warn(`Refused a webhook: ${error.message}`)
 }
 
 /** Returns the key of an event, or undefined for a ping and types that this version does not know. */
