@@ -84,7 +84,7 @@ test.each(['return', 'reject'])(
 test.concurrent('a wait ends after its timeout with the last state', async () => {
   const { reference } = await client().charge(order({ phoneNumber: SILENT }))
   await service.until(reference, 'processing')
-  const waited = client().waitFor(reference, { timeout: 1_500 })
+  const waited = client().waitFor(reference, { timeout: 1_500.5 })
   await expect(waited).rejects.toMatchObject({
     name: 'WaitTimeoutError',
     mayExist: true,

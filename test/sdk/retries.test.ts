@@ -135,7 +135,7 @@ const client = (options = {}) => new DebitCollection({ ...SECRETS, baseUrl: addr
 for (const { name, replies, retries = 3, random = 1, error, ...expected } of cases.charges) {
   const limits = {
     maxRetries: retries,
-    ...(replies.some(isSilence) && { timeout: 1_000 }),
+    ...(replies.some(isSilence) && { timeout: 1_000.5 }),
     ...(expected.deadline && { deadline: expected.deadline * 1_000 }),
   }
   test(name, async () => {

@@ -36,7 +36,7 @@ export type CallOptions = {
   timeout?: number | undefined
 }
 
-/** `startedAt` is that of the call of which the request is a part, by `performance.now()`. */
+/** `startedAt` is the start of the call that has the request, by `performance.now()`. */
 export type Sending = CallOptions & { startedAt?: number }
 
 export type LogEntry = {
@@ -85,10 +85,10 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
     const url = new URL(base + targetOf(request))
     const body = request.body === undefined ? '' : JSON.stringify(request.body)
     const headers = await headersOf(request.method, url, body, options)
-    const remaining = Math.max(0, Math.ceil(endsAt - performance.now()))
-    const limit = AbortSignal.timeout(
-      Math.min(call.timeout ?? options.timeout ?? 30_000, remaining),
-    )
+    const remaining = Math.max(0, endsAt - performance.now())
+    const longest = Math.min(call.timeout ?? options.timeout ?? 30_000, remaining)
+    // Node refuses a fraction.
+    const limit = AbortSignal.timeout(Math.ceil(longest))
     const signal = call.signal ? AbortSignal.any([call.signal, limit]) : limit
     const init = { method: request.method, headers, body: body || null, signal }
     try {

@@ -26,7 +26,7 @@ export const openWaits = () => {
     read: (signal: AbortSignal) => Promise<DebitDetail>,
     options: { timeout?: number | undefined; signal?: AbortSignal | undefined },
   ): Promise<DebitDetail> => {
-    const limit = AbortSignal.timeout(options.timeout ?? ELEVEN_MINUTES)
+    const limit = AbortSignal.timeout(Math.ceil(options.timeout ?? ELEVEN_MINUTES))
     const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
     let debit: DebitDetail | undefined
     let failure: unknown
