@@ -182,9 +182,12 @@ def test_a_transport_of_another_event_loop_is_a_network_error() -> None:
     assert isinstance(raised.value.__cause__, RuntimeError)
 
 
-def test_a_cancelled_call_ends_at_once() -> None:
+def test_a_cancelled_call_ends_at_once_and_its_attempt_has_an_entry_in_the_log() -> None:
+    entries: list[Any] = []
+
     async def run(server: FaultyServer) -> None:
-        async with AsyncDebitCollection(api_key="sk_1", base_url=server.url) as client:
+        options: Any = {"api_key": "sk_1", "base_url": server.url, "log": entries.append}
+        async with AsyncDebitCollection(**options) as client:
             await asyncio.wait_for(client.wait_for("DCS-1"), 0.2)
 
     with faulty_server(Step(fault="hang")) as server:
@@ -192,6 +195,7 @@ def test_a_cancelled_call_ends_at_once() -> None:
         with pytest.raises((TimeoutError, asyncio.TimeoutError)):
             asyncio.run(run(server))
         assert time.monotonic() - started < 5
+    assert [(entry["attempt"], entry["error"]) for entry in entries] == [(1, "CancelledError")]
 
 
 def test_the_proxy_of_the_environment_is_used_except_for_its_exceptions(

@@ -4,6 +4,7 @@ A call is a generator: it yields a `Request` or a `Pause` and receives the `Repl
 and `async_client.py` perform these steps.
 """
 
+import asyncio
 import hashlib
 import hmac
 import itertools
@@ -19,7 +20,7 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 from urllib.parse import quote, urlencode
 
-from .errors import ApiError, DebitCollectionError, NetworkError, api_error
+from .errors import ApiError, NetworkError, api_error
 from .retries import is_refusal, retry_delay
 from .version import __version__
 
@@ -156,7 +157,11 @@ def perform(
     may_exist = False
     for attempt in itertools.count(1):
         started = settings.clock()
-        outcome = yield request_of(settings, call, min(longest, max(ends - started, 0.001)))
+        try:
+            outcome = yield request_of(settings, call, min(longest, max(ends - started, 0.001)))
+        except GeneratorExit:
+            _log(settings, call, attempt, None, asyncio.CancelledError(), settings.clock() - started)
+            raise
         if outcome is None:
             raise TypeError("a request needs an outcome")
         result = parse_reply(call, outcome) if isinstance(outcome, Reply) else outcome
@@ -231,7 +236,7 @@ def _log(
     call: Call,
     attempt: int,
     outcome: Outcome,
-    result: Success | DebitCollectionError,
+    result: Success | BaseException,
     duration: float,
 ) -> None:
     if settings.log is None:
