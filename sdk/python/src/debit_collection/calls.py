@@ -33,7 +33,7 @@ API = "/api/v1/payment-providers"
 class Request:
     """An attempt to send.
 
-    `timeout` is in seconds; the synchronous client applies it to each read of the headers.
+    `timeout` is in seconds; the synchronous client applies it to the connection and each read of the headers.
     """
 
     method: str
