@@ -44,7 +44,7 @@ const advice: Record<ErrorCode, string> = {
   2502: repeat,
   3001: '`details` has both statuses. Banks: do not retry the report.',
   3002: 'Banks: report `ussd`, `mobile_api` or `web`.',
-  3003: 'Read the debit in `details`. Use a new `partner_reference` only if it is of another order.',
+  3003: 'Read the debit in `details`. Use a new `partner_reference` only if that debit is of another order.',
   3004: 'Send amounts in GHS.',
   3005: '`details` has the limit, of the bank or the day.',
   3006: reread,

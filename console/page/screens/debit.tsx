@@ -141,9 +141,9 @@ const failureOf = ({ error_message, error_code }: DebitResult) =>
 /** Shows the status, and why an open debit waits. */
 const StatusOf = ({ status, provider, bank }: DebitResult) => {
   const isHeld = useIsHeld(provider)
-  const asked = status === 'pending' ? { bank } : undefined
+  const options = status === 'pending' ? { bank } : undefined
   const isOpen = debitStatuses[status].offers === 'outcome'
-  const { data } = useOperator('bank', 'show', asked, { entities: ['bank-health'] })
+  const { data } = useOperator('bank', 'show', options, { entities: ['bank-health'] })
   return (
     <Noted of={<Status value={status} />}>
       {isOpen && isHeld && 'its timeout is held by a restore'}

@@ -29,7 +29,7 @@ class ReceivedRequest:
     headers: Mapping[str, str]
     body: bytes
     port: int
-    """That of the client, which differs for each connection."""
+    """The port of the client, which differs for each connection."""
 
 
 @dataclass

@@ -10,12 +10,14 @@ from typing import Any, TypedDict, TypeGuard
 from .wire import DebitDetail, DebitStatus
 
 
-class _Names(TypedDict):
+class _ExistingNames(TypedDict):
+    """The members that each existing debit has."""
+
     reference: str
     uuid: str
 
 
-class ExistingDebit(_Names, total=False):
+class ExistingDebit(_ExistingNames, total=False):
     """Names the debit that has the partner_reference of a refused charge. An expired one has no status."""
 
     status: DebitStatus

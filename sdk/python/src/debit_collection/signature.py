@@ -67,7 +67,7 @@ def verify(
 
 
 def secret_list(secrets: str | Iterable[str]) -> list[str]:
-    """Returns the secrets. Raises ValueError if there is none, or one without a key: no webhook is forged."""
+    """Returns the secrets. Raises ValueError if there is none, or one without a key."""
     keys = [secrets] if isinstance(secrets, str) else list(secrets)
     if not keys or not all(keys):
         raise ValueError("a webhook secret is missing or empty")
