@@ -58,7 +58,7 @@ app.post('/orders', express.json(), async (request, response) => {
     if (!(error instanceof ApiError) || error.mayExist)
       throw new Error('The outcome is unknown', { cause: error })
     run(`UPDATE orders SET status = 'refused' WHERE id = ?`, id)
-    response.status(422).json({ id, message: error.message, fields: error.fields })
+    response.status(422).json({ id, fields: error.fields })
   }
 })
 
