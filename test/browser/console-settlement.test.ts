@@ -280,6 +280,10 @@ describe('ledger', () => {
     await page.clock.runFor(1_000)
     await page.getByRole('heading', { name: 'Balances of 30 Nov 2026' }).waitFor()
     expect(read).toEqual(['2026-11-30'])
+    // A link without the day, before the control forgets the typed text.
+    await page.evaluate(`location.replace('#/ledger')`)
+    await page.clock.runFor(1_000)
+    expect(page.url()).toMatch(/#\/ledger$/)
   })
 
   test('an operator records a remittance; a day before all entries is empty', async () => {

@@ -1,5 +1,5 @@
 import type { ComponentProps, TargetedEvent } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { type Choices, type Field, labelOf } from '../catalogue-fields.ts'
 import { type CallOptions, mayUse, operate, serviceNow } from '../client.ts'
 import { place, setFilters } from '../route.ts'
@@ -139,12 +139,21 @@ type TypedProps = Pick<ControlProps, 'label' | 'type'> & {
 const Typed = ({ value, initial, type, set, ...control }: TypedProps) => {
   const isDate = type === 'date'
   const [draft, setDraft] = useState<string>()
+  const sent = useRef<string>(undefined)
+  useEffect(() => {
+    // A link changes the value too, and ends the draft. After an own change a key can follow.
+    if ((sent.current || initial) !== value) setDraft(undefined)
+  }, [value])
   useEffect(() => {
     // The first digits of a year are a year too.
     if (draft === undefined || (isDate && draft && draft < FIRST_DAY)) return undefined
     // The control must not return to the old value before the address has the new one.
     const isSet = (draft || initial) === value
-    const timer = setTimeout(() => (isSet ? setDraft(undefined) : set(draft)), TYPING_MS)
+    const timer = setTimeout(() => {
+      if (isSet) return setDraft(undefined)
+      sent.current = draft
+      set(draft)
+    }, TYPING_MS)
     return () => clearTimeout(timer)
   }, [draft, value])
   return (
