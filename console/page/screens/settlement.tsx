@@ -53,7 +53,7 @@ const Due = ({ date = '', provider }: Partial<CallOptions>) => {
             {providers.length > 0 ? (
               <Payment amount={`at most ${sum}`} to={providers.join(', ')} />
             ) : (
-              <p class="muted">No batch waits for its payout.</p>
+              <p class="muted">This run pays no batch.</p>
             )}
             <Omitted rows="Batches" of={page} />
           </>
