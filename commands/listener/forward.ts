@@ -15,7 +15,7 @@ const BODY_MS = 1_000
 const isSent = (name: string): boolean =>
   /^(?:x-svc-|webhook-|content-type$|user-agent$)/.test(name)
 
-/** Reads the start of a body: like the service, the listener waits for no slow or endless one. */
+/** Reads the start of a body. Like the service, the listener does not wait for a slow or endless body. */
 const startOf = async ({ body }: Response): Promise<string> => {
   const decoder = new TextDecoder()
   let text = ''

@@ -68,10 +68,10 @@ export const readArguments = async <const O extends ParseArgsOptionsConfig>({
     })
     if ((values as { help?: boolean }).help) return printAndExit(`${summary}\n\n${usage}\n`)
     const names = tokens.flatMap((token) => (token.kind === 'option' ? token.name : []))
-    const twice = names.find(
+    const repeated = names.find(
       (option, index) => names.indexOf(option) < index && !options[option]?.multiple,
     )
-    if (twice) return refuse(`--${twice}: is given twice`)
+    if (repeated) return refuse(`--${repeated}: is given twice`)
     return { values, positionals, refuse }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -85,7 +85,7 @@ export const readArguments = async <const O extends ParseArgsOptionsConfig>({
   }
 }
 
-/** The "bad ports" of the standard of fetch above 1023, to which neither browsers nor Node connect. */
+/** The "bad ports" of the Fetch standard that are above 1023: browsers and Node refuse to connect to them. */
 const FORBIDDEN_PORTS = [
   ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668],
   ...[6669, 6679, 6697, 10_080],

@@ -7,7 +7,7 @@ const STEPS_MINUTES = [1, 5, 15, 60, 240, 1_440]
 const failedAt = ({ status, updated_at }: DebitSummary): string | null =>
   debitStatuses[status].isFailure ? updated_at : null
 
-/** Returns the time of the last event of the debits, which can be of a day after theirs. */
+/** Returns the time of the last event of the debits, which can be days after their charge. */
 export const lastEventOf = (debits: readonly DebitSummary[]): number =>
   Math.max(
     ...debits

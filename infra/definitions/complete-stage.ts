@@ -1,13 +1,13 @@
 import { type Stage, stageNamed } from './stages.ts'
 
-type Kept = Extract<Stage, { keepsData: true }>
+type DataStage = Extract<Stage, { keepsData: true }>
 
 type OptionalName = {
-  [Name in keyof Kept]-?: object extends Pick<Kept, Name> ? Name : never
-}[keyof Kept]
+  [Name in keyof DataStage]-?: object extends Pick<DataStage, Name> ? Name : never
+}[keyof DataStage]
 
-/** Settings of production, of a moment, of the passive Region or of a local stage. */
-type OtherName =
+/** Optional settings that `optional` omits: of production, temporary, of a passive Region or of a local stage. */
+type OmittedName =
   | ('reserved' | 'openPromptsMax' | 'eraseAfterDays' | 'retainYears' | 'workers' | 'workersMax')
   | ('paused' | 'waits' | 'switchesAtOnce' | 'restoredTable' | 'passive' | 'replicaOf')
   | ('addressLimit' | 'privatePeers' | 'claimedOperators')
@@ -29,9 +29,9 @@ const optional = {
   },
   alarmsTo: { pages: 'https://pager.example.com/debits', tickets: 'ops@example.com' },
   errorGuide: 'https://docs.example.com/errors',
-} satisfies Pick<Stage, OptionalName> & Record<Exclude<OptionalName, OtherName>, unknown>
+} satisfies Pick<Stage, OptionalName> & Record<Exclude<OptionalName, OmittedName>, unknown>
 
-/** An example stage with every optional setting, for checks of templates. */
+/** An example stage with the optional settings of a deployed stage, for checks of templates. */
 export const completeStage: Stage = {
   ...stageNamed('production'),
   name: 'complete',

@@ -30,7 +30,7 @@ address.
 Lists return \`per_page\` items, newest first except the event feed. To read a whole list, repeat the
 request with \`meta.next_cursor\` as \`cursor\` while \`meta.has_more\` is true; \`x-pagination\` of an
 operation names these members. Numbered pages (\`page\`) reach 10,000 items and have counts. A list
-ignores \`page\` with a cursor, and if it has no such parameter.
+ignores \`page\` if it has no such parameter, or gets a cursor.
 
 Schemas cannot express some rules of the service: a cursor belongs to its list, caller and filter;
 \`cursor\` excludes \`after\`; an amount sent as a number has two decimals in its text, a fee no exponent;

@@ -211,7 +211,7 @@ export const schemaFieldDescriptions: Record<string, Record<string, string>> = {
     month: 'Month of the days on which the batches were opened',
     partial:
       'The month has not ended, a batch is unsealed, or a debit of its days is in no batch: all sums can change. ' +
-      'When it is false, only `paid` and the payouts of batches that are not `completed` can',
+      'When it is false, only `paid` and the payouts of batches that are not `completed` can change',
     paid: 'Sum of the completed payouts, less your transfers',
     fees: 'Fees by schedule',
     batches: 'Batches of the month, the oldest first',

@@ -19,7 +19,7 @@ export const DAILY_LIMIT = pesewas(50_000_00)
 // rejected before a conversion rounds them.
 const WHOLE_DIGITS_MAX = 11
 
-/** Matches an amount of an operator: zero or more, with digits for the sum of any batch. */
+/** Matches an amount that an operator enters, with enough digits for the sum of any batch. */
 export const EXACT_AMOUNT = new RegExp(`^(?:0|[1-9][0-9]{0,${WHOLE_DIGITS_MAX - 1}})\\.[0-9]{2}$`)
 
 const EXACT_DECIMAL = /^-?(?:0|[1-9][0-9]*)\.[0-9]{2}$/

@@ -9,8 +9,8 @@ import type { Attempt } from './webhooks/attempt.ts'
 
 /**
  * Every field that can name a person, by the item that stores it (docs/compliance.md#personal-data).
- * A new field of a row's object does not compile, and a new item fails its test, until it is decided. Nothing
- * reports a new member of another object, such as a batch.
+ * A new field of a listed object does not compile until it has a fate. A new item fails its test until it has a
+ * row. Nothing reports a new member of another object, such as a batch.
  */
 
 /**

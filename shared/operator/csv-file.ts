@@ -37,7 +37,7 @@ const MARKS = [
 ] as const
 
 /**
- * Decodes a file by its byte order mark, else by `encoding`. Its lines end with a line feed.
+ * Decodes a file by its byte order mark, else by `encoding`. Each line of the result ends with a line feed.
  * @throws MalformedFile for bytes that the encoding does not have
  */
 export async function* textsOf(file: FileParts, encoding?: Encoding): AsyncGenerator<string> {

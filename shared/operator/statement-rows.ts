@@ -98,7 +98,7 @@ async function* camtRows(
   for await (const { line, fields } of readCamt(texts)) yield parseStatementRow(line, fields)
 }
 
-/** Bytes or characters: those of a header and the lines above it. */
+/** Bytes or characters that contain a header and the lines above it. */
 const PEEKED = 16 * 1024
 
 /** Returns the first parts of a file, and the others. */
@@ -125,7 +125,7 @@ async function* chained<T>(first: readonly T[], rest: AsyncIterable<T>): AsyncGe
 /** Lines of name, account and period above the header of a bank's own file. */
 const TITLES_MAX = 50
 
-const plain = (name: string): string => name.replaceAll('"', '').trim().toLowerCase()
+const normalize = (name: string): string => name.replaceAll('"', '').trim().toLowerCase()
 
 /** Reports whether a quote of the line ends on another line. */
 const isOpen = (line = ''): boolean => line.split('"').length % 2 === 0
@@ -135,8 +135,8 @@ const findHeader = (lines: readonly string[], columns: readonly string[]) => {
   let best = { found: 0, titles: 0, delimiter: ',' }
   for (const [titles, line] of lines.entries()) {
     for (const delimiter of [',', ';', '\t']) {
-      const fields = line.split(delimiter).map(plain)
-      const found = columns.filter((name) => fields.includes(plain(name))).length
+      const fields = line.split(delimiter).map(normalize)
+      const found = columns.filter((name) => fields.includes(normalize(name))).length
       if (found > best.found) best = { found, titles, delimiter }
     }
   }
@@ -159,7 +159,7 @@ const belowTitles = async (all: AsyncIterable<string>, ofBank: StatementColumns 
   return { texts: chained([kept], rest), delimiter, columns: isOwn ? null : ofBank }
 }
 
-/** Without the byte order mark. */
+/** Returns a file's first parts as ASCII, without the byte order mark. */
 const asciiIn = (parts: readonly Uint8Array[]): string =>
   Buffer.concat(parts)
     .toString('latin1')

@@ -40,7 +40,7 @@ export const newDeliverer = (
     }
     const { provider } = first
     const { webhook, health } = await webhookOf(provider)
-    // A receiver may hang at one event only: after a timeout the event can use all its time elsewhere.
+    // A receiver may hang at one event only. After a timeout, the sidelined queue gives the event its full timeout.
     const timedOut = deliveries.some(({ n, reason }) => n === from && reason === TIMED_OUT)
     if (webhook && skipsSlowReceivers && (health.slowSince || timedOut)) return { provider }
     const request = { number: range.attempt, webhook, health, skipsSlowReceivers }

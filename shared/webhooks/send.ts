@@ -6,7 +6,7 @@ import { network } from './http/network.ts'
 import { type PostRequest, post, type SendResult } from './http/sender.ts'
 import { type Signed, signatureHeaders } from './http/signature.ts'
 
-/** How a caller follows and ends an attempt. */
+/** Lets a caller follow and abort an attempt. */
 type SendControl = Pick<PostRequest, 'signal' | 'onResponse'>
 
 const sendSigned = (

@@ -189,7 +189,7 @@ test('the screen of open matters counts exceptions live, and links to their list
   await page.waitForURL(/status=open/)
   await reloadWith(page, { nouns: [] })
   await page.goto(`${service.sandbox().address}/console#/now?delivery=1`)
-  await page.getByText('Nothing is read yet').waitFor()
+  await page.getByText('No list has been read').waitFor()
   expect(await page.getByRole('dialog').count()).toBe(0)
 })
 

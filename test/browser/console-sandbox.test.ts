@@ -76,7 +76,7 @@ test('a provider gets a credential, which is shown once, revoked, and the newest
   expect(await rowsOf(paged, 'Credentials').count()).toBe(1)
 })
 
-test('a limit that is removed is none, and a provider or a bank is enabled only if it is disabled', async () => {
+test('a removed limit shows as none, and Enable is offered only for a disabled provider or bank', async () => {
   await service.call('limit', 'set', { provider: 'signed', 'daily-limit': 'none' })
   const page = await openScreen('providers')
   const row = rowsOf(page, 'Providers').filter({ hasText: 'signed' })

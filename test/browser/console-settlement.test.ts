@@ -261,7 +261,7 @@ describe('ledger', () => {
     expect(text).toMatch(/^entry,time,type,/)
   })
 
-  test('a day that is typed is read once, when no further key follows and its year is whole', async () => {
+  test('a typed day is read once, after a pause in typing and with a complete year', async () => {
     const page = await openScreen('ledger?date=2020-01-01')
     await page.getByText('No account has a balance').waitFor()
     const read: string[] = []

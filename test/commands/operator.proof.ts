@@ -140,7 +140,7 @@ test.each([
   ['malformed rows', malformed, lines.join('\n')],
   ['only rows of other days', otherDay, 'no row has completed_at on 2026-11-21'],
 ])(
-  'a statement with %s exits with 1 after the request for its format',
+  'the command exits with 1 for a statement with %s, after the request for its format',
   async (_case, text, line) => {
     const stderr = `--statement: ${line}\n`
     const { requests, ...output } = await compare(text)

@@ -4,13 +4,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { bankServer } from '../../sdk/typescript/src/bank-server.ts'
-import {
-  expectOneLine,
-  nodeVersions,
-  printedBy,
-  runScript,
-  useCommands,
-} from '../support/commands.ts'
+import { expectOneLine, nodePaths, printedBy, runScript, useCommands } from '../support/commands.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
 import { CHARGE, chargeBody } from '../support/requests.ts'
@@ -52,7 +46,7 @@ test('the tarball has the licence of each bundled package', () => {
   expect(notices).toContain('Permission is hereby granted, free of charge')
 })
 
-test.each(nodeVersions)('the sandbox of the package accepts a charge on %s', async (node) => {
+test.each(nodePaths)('the sandbox of the package accepts a charge on %s', async (node) => {
   const words = [join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0']
   const sandbox = start(words, { PATH: process.env.PATH }, node)
   const address = await printedBy(sandbox, /^ready (http:\S+)$/m)
@@ -74,7 +68,7 @@ test.each(nodeVersions)('the sandbox of the package accepts a charge on %s', asy
   expect(sandbox.printed.err).toBe('')
 })
 
-test.each(nodeVersions)('each sample event of the package gets a reply on %s', async (node) => {
+test.each(nodePaths)('each sample event of the package gets a reply on %s', async (node) => {
   const words = [join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0', '--time-scale', '30']
   const sandbox = start(words, { PATH: process.env.PATH }, node)
   const address = await printedBy(sandbox, /^ready (http:\S+)$/m)
@@ -94,7 +88,7 @@ test.each(nodeVersions)('each sample event of the package gets a reply on %s', a
   expect(sandbox.printed.out).not.toMatch(/^\S+ fault /m)
 })
 
-test.each(nodeVersions)('each scenario of the package ends on %s', async (node) => {
+test.each(nodePaths)('each scenario of the package ends on %s', async (node) => {
   const words = [join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0']
   const sandbox = start(words, { PATH: process.env.PATH }, node)
   const address = await printedBy(sandbox, /^ready (http:\S+)$/m)
@@ -106,7 +100,7 @@ test.each(nodeVersions)('each scenario of the package ends on %s', async (node) 
   }
 })
 
-test.each(nodeVersions)(
+test.each(nodePaths)(
   'the package compares a bank statement, or names the Node that can, on %s',
   async (node) => {
     const sandbox = start([join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0'])
@@ -121,7 +115,7 @@ test.each(nodeVersions)(
   },
 )
 
-test.each(nodeVersions)('the smoke test of the package passes every check on %s', async (node) => {
+test.each(nodePaths)('the smoke test of the package passes every check on %s', async (node) => {
   const debit = join(folder, 'package/debit.mjs')
   const sandbox = start([debit, 'sandbox', '--port', '0', '--time-scale', '10'])
   const port = await printedBy(sandbox, /^ready http:\S+:(\d+)$/m)

@@ -26,7 +26,7 @@ test('a run of all providers is confirmed with the sum and the payees of all due
   })
 })
 
-test('a run is confirmed without the providers whose payouts are held', () => {
+test('the confirmation of a run omits providers whose payouts are held', () => {
   const others = dueBatches(batches, { date: '2026-11-22', held: ['demo'] })
   expect(others).toEqual({ sum: '886.50', providers: ['other'] })
 })

@@ -144,7 +144,7 @@ test('`open-settlement` starts the builds of completed debits and the payouts th
     expect(batches.find(({ id }) => id === due.id)).toMatchObject({ status: 'completed' })
     expect(batches.find(({ id }) => id !== due.id)).toMatchObject({ count: 2 })
   })
-  // With nothing unsettled it looks at the batches. Each round makes other calls, whose permissions are recorded.
+  // Without unsettled debits, the job reads the batches. The test records the permissions of the calls of each round.
   for (const completes of [false, true]) {
     if (completes) await payee.complete('5.00')
     expect(await service.runJob('reconcile-day', {}, ahead + 7_200)).toEqual(DONE)

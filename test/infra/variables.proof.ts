@@ -60,7 +60,7 @@ const variables: Record<keyof typeof environment, string | null> = {
   eraseAfterDays: 'ERASE_AFTER_DAYS',
   retainYears: 'RETAIN_YEARS',
   feedGroups: 'FEED_GROUPS',
-  // More bundles contain the code than unseal.
+  // Bundles that unseal nothing contain the code too.
   sealingKey: null,
   bankClientCertificateArn: 'BANK_CLIENT_CERTIFICATE_ARN',
   functionPrefix: 'FUNCTION_PREFIX',

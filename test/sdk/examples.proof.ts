@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../sandbox/local-server.ts'
-import { nodeVersions, printedBy, runScript, useCommands } from '../support/commands.ts'
+import { nodePaths, printedBy, runScript, useCommands } from '../support/commands.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
 import { type Reply, useService } from '../support/running-service.ts'
@@ -37,7 +37,7 @@ const setWebhook = async (port: number): Promise<string> => {
   return (await service.call('webhook', 'rotate-secret', { provider: 'demo' })).secret
 }
 
-test.each(nodeVersions)('the packed client makes the charge of its README on %s', async (node) => {
+test.each(nodePaths)('the packed client makes the charge of its README on %s', async (node) => {
   const file = join(folder, 'charge.mjs')
   const own = block('First charge').replace("'order-1'", `'order-${Math.random()}'`)
   writeFileSync(file, own)
@@ -66,7 +66,7 @@ test('the packed client receives webhooks with the code of its README', async ()
   expect(await printedBy(receiver, /^ship (\S+)$/m)).toBe(partner_reference)
 })
 
-test.each(nodeVersions)('the packed client serves the documented bank on %s', async (node) => {
+test.each(nodePaths)('the packed client serves the documented bank on %s', async (node) => {
   const port = await freePort()
   const file = join(folder, 'bank.mjs')
   const page = block('Start with the kit', 'docs/bank-protocol.md')

@@ -189,7 +189,7 @@ test('a thousand debits that were never submitted do not prevent the count of la
   expect(consumed.read).toBeLessThan(10)
 })
 
-test('of many debits that were never submitted, at most some hundred are read', async () => {
+test('the count reads about a hundred of many debits that were never submitted', async () => {
   for (let n = 0; n < 300; n += 1) await stored(a, 0)
   const debit = await stored(a, 601)
   clear()

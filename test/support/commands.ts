@@ -9,8 +9,8 @@ import { eventually } from './eventually.ts'
 
 const { NODE_COMPILE_CACHE } = process.env
 
-/** This version, and the oldest supported one where the machine has it. */
-export const nodeVersions = [
+/** The Node of this process, and the oldest supported one if the machine has it. */
+export const nodePaths = [
   ...new Set([process.execPath, '/usr/bin/node', '/usr/local/bin/node'].filter(existsSync)),
 ]
 

@@ -137,9 +137,13 @@ export const holdToContract = (exchange: Exchange): void => {
   if (codes && !codes.includes((body as { error: { code: number } }).error.code)) {
     throw new Error(`${what} has a code that is not described`)
   }
-  const ofFile = 'Content-Disposition'
-  if (headers.has(ofFile) && !response.headers[ofFile]) throw new Error(`${what} has ${ofFile}`)
-  const optional = ['Idempotent-Replayed', 'Retry-After', ...(type === JSON_TYPE ? [ofFile] : [])]
+  const fileHeader = 'Content-Disposition'
+  if (headers.has(fileHeader) && !response.headers[fileHeader])
+    throw new Error(`${what} has an undescribed ${fileHeader}`)
+  const optional = [
+    ...['Idempotent-Replayed', 'Retry-After'],
+    ...(type === JSON_TYPE ? [fileHeader] : []),
+  ]
   for (const header of Object.keys(response.headers)) {
     const text = headers.get(header)
     if (!optional.includes(header) && text === null) throw new Error(`${what} is without ${header}`)

@@ -97,7 +97,7 @@ export function Action<T>(props: ActionProps<T>) {
     const { approval } = (result ?? {}) as { approval?: ApprovalResult }
     if (approval?.id) {
       const isListed = mayUse('approval')
-      // Nothing would remove a request that cannot be read again.
+      // Without the right to read approvals, the page would never remove the request.
       if (isListed) addPending(approval)
       const hint = isListed ? ' See Approvals.' : ''
       return showToast(`Request ${approval.id} waits for a second operator.${hint}`)

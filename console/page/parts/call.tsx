@@ -26,7 +26,7 @@ type CallRow<T> = CommonProps<T> & {
   /** The first values of fields. */
   values?: Partial<CallOptions>
   /** A dialog shows the result. */
-  isShown?: boolean
+  showsResult?: boolean
   /** Texts and choices that differ from those of the catalogue. */
   texts?: Partial<Record<string, Partial<Field>>>
 }
@@ -56,7 +56,7 @@ const primary = { kind: 'primary' } as const
 /** By noun and verb. A screen adds what depends on its object. */
 const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
   'approval deny': { ...danger, done: 'The request is denied.' },
-  'approval grant': { isShown: true },
+  'approval grant': { showsResult: true },
   'bank behave': { label: 'Simulate', done: ({ identifier }) => `${identifier} behaves so.` },
   'bank create': { ...primary, label: 'New bank', done: 'The bank is created.' },
   'calendar add': { label: 'Add a holiday', done: 'The holiday is added.' },
@@ -67,9 +67,9 @@ const rows: { [K in CallName]?: CallRow<ResultOfCall<K>> } = {
     done: 'The credential is issued.',
   },
   'credential revoke': { ...danger, only: [], done: 'The credential is revoked.' },
-  'customer accesses': { isShown: true },
-  'customer erase': { ...danger, isShown: true },
-  'customer export': { isShown: true },
+  'customer accesses': { showsResult: true },
+  'customer erase': { ...danger, showsResult: true },
+  'customer export': { showsResult: true },
   'customer link': {
     ...primary,
     label: 'Link an account',
@@ -169,7 +169,7 @@ export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
     current,
     about,
     confirmation,
-    isShown,
+    showsResult,
     ...action
   } = props
   const [noun, verb, options = {}] = of
@@ -195,7 +195,7 @@ export function CatalogueCall<T>(props: CatalogueCallProps<T>) {
     <Action<T>
       movesMoney={form?.effect === 'money'}
       {...action}
-      {...(isShown && { onDone: (result: unknown) => showResult(`${noun} ${verb}`, result) })}
+      {...(showsResult && { onDone: (result: unknown) => showResult(`${noun} ${verb}`, result) })}
       label={label}
       about={
         <>

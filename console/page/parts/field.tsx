@@ -15,7 +15,7 @@ const objects = {
 
 type ObjectKind = keyof typeof objects
 
-/** Loads the objects of a kind as choices: none while it loads, undefined if the operator may not read them. */
+/** Loads the objects of a kind as choices: empty while they load, undefined if the operator may not read them. */
 export const useObjects = (kind: ObjectKind | undefined): Choices | undefined => {
   const load = kind && mayUse(kind) ? objects[kind] : undefined
   const { data = [] } = useLoaded<Choices>(['objects', kind], load, { isKept: true })
@@ -88,7 +88,7 @@ export const Input = ({ field }: { field: Field }) => {
   )
 }
 
-/** The server decodes a file, or refuses it: each byte is a character. */
+/** Returns each byte of a file as a character: the server decodes the file or rejects it. */
 const textOfFile = async (file: File): Promise<string> => {
   const bytes = new Uint8Array(await file.arrayBuffer())
   return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
@@ -129,23 +129,23 @@ export type FilterProps = Pick<Field, 'name' | 'label' | 'choices' | 'object' | 
 const TYPING_MS = 600
 const FIRST_DAY = '2020-01-01'
 
-type TypedProps = Pick<ControlProps, 'label' | 'type'> & {
+type TypedFilterProps = Pick<ControlProps, 'label' | 'type'> & {
   value: string
   initial: string
   set: (entered: string) => void
 }
 
-/** A filter whose text costs a call, which waits until no further key follows. */
-const Typed = ({ value, initial, type, set, ...control }: TypedProps) => {
+/** A filter that calls the service only after a pause in typing. */
+const TypedFilter = ({ value, initial, type, set, ...control }: TypedFilterProps) => {
   const isDate = type === 'date'
   const [draft, setDraft] = useState<string>()
   const sent = useRef<string>(undefined)
   useEffect(() => {
-    // A link changes the value too, and ends the draft. After an own change a key can follow.
+    // A link also changes the value, and ends the draft. After its own change, the operator can still be typing.
     if ((sent.current || initial) !== value) setDraft(undefined)
   }, [value])
   useEffect(() => {
-    // The first digits of a year are a year too.
+    // A year that is typed in part is already a valid date, such as 0020-01-01.
     if (draft === undefined || (isDate && draft && draft < FIRST_DAY)) return undefined
     // The control must not return to the old value before the address has the new one.
     const isSet = (draft || initial) === value
@@ -175,7 +175,7 @@ const Filter = ({ name, label, choices, object, initial = '', type, ...text }: F
   const control = { label: label ?? labelOf(name), value }
   // An operator who may not read the objects types an id.
   if (type === 'date' || (object && !loaded))
-    return <Typed {...{ ...control, initial, type, set }} />
+    return <TypedFilter {...{ ...control, initial, type, set }} />
   const onInput = ({ currentTarget }: TargetedEvent<HTMLInputElement | HTMLSelectElement>): void =>
     set(currentTarget.value)
   if (type === 'search') return <Control {...control} {...text} onInput={onInput} type={type} />

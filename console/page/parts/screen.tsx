@@ -13,7 +13,7 @@ type ScreenProps = {
   title?: string
   /** The list that a screen of one object leads back to, and the name of its rows. */
   back?: readonly [screen: string, rows: string]
-  /** What the screen shows, in one sentence, or links to its lists. */
+  /** One sentence about the screen, or links to its lists. */
   about?: ComponentChildren
   actions?: ComponentChildren
   filters?: readonly FilterProps[]

@@ -15,8 +15,7 @@ import { statusOf } from './settlement.tsx'
 
 type PaidBatch = BatchResult & {
   payee: ProviderResult | undefined
-  /** By a restore. */
-  isHeld: boolean
+  isHeldByRestore: boolean
   offset: readonly BatchResult[]
 }
 
@@ -106,9 +105,9 @@ const keptFor = ({ status, net, paid }: BatchResult) =>
 
 /** Says why a payout that waits is not paid on its day. */
 const Hold = (batch: PaidBatch) => {
-  const { provider, payee, isHeld } = batch
+  const { provider, payee, isHeldByRestore } = batch
   if (!isPayable(batch)) return null
-  if (isHeld) return 'held by a restore'
+  if (isHeldByRestore) return 'held by a restore'
   if (payee?.status === 'suspended') return `held: ${provider} is disabled`
   return <Time at={payee?.payouts_held_until} label="held until" />
 }
@@ -144,10 +143,10 @@ export const BatchScreen = () => {
   const owner = batch.data && { provider: batch.data.provider }
   const earlier = batch.data && earlierThan(batch.data)
   const { data: siblings = [] } = useOperator('settlement', 'list', earlier, watch)
-  const isHeld = useIsHeld(owner?.provider)
+  const isHeldByRestore = useIsHeld(owner?.provider)
   const { data: payee } = useOperator('provider', 'show', owner, { entities: ['provider'] })
   const offset = siblings.filter(({ made_good_by }) => made_good_by === id)
-  const paid = batch.data && { ...batch.data, payee, isHeld, offset }
+  const paid = batch.data && { ...batch.data, payee, isHeldByRestore, offset }
   const load = () => operate('settlement', 'report', { batch: id, format: 'csv' })
   return (
     <Screen

@@ -33,7 +33,7 @@ export const CallsScreen = () => {
               label={effect === 'reads' ? 'Read' : 'Call'}
               of={[noun, verb]}
               isAsked
-              isShown
+              showsResult
             />
           ),
         }}

@@ -12,7 +12,7 @@ import { Code, dayText, Mark, Noted, objectName, Verdict } from '../parts/values
 import { linkTo } from '../place.ts'
 import { place } from '../route.ts'
 import { useOperator, usePage } from '../use-operator.ts'
-import { WAITING } from './settlement.tsx'
+import { PENDING_BATCHES } from './settlement.tsx'
 
 /** Shows an amount owed, and how old its parts are. */
 const Aged = ({ amount, ages }: { amount: string; ages: DayResult['owing'][number]['ages'] }) => (
@@ -79,7 +79,7 @@ const Payable = () => (
     title="Payouts by day"
     actions={<a href={linkTo('settlement', '', { status: 'pending' })}>Pending batches</a>}
   >
-    <Data of={usePage('settlement', WAITING, { entities: ['batch'] })}>
+    <Data of={usePage('settlement', PENDING_BATCHES, { entities: ['batch'] })}>
       {(page) => (
         <>
           <Omitted rows="Batches" of={page} />

@@ -16,7 +16,7 @@ import { useIsHeld, useOperator } from '../use-operator.ts'
 import { exceptionColumns } from './exceptions.tsx'
 import { DeliveryLink, outcomeOf } from './webhooks.tsx'
 
-/** The type has the texts too: the page imports only types from the service. */
+/** The type requires the texts of the sandbox bank: the page imports only types from the service. */
 const failures: typeof failureMessages = {
   insufficient_funds: 'Insufficient funds',
   invalid_account: 'Account not found or inactive',

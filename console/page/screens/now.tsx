@@ -110,7 +110,7 @@ export const NowScreen = () => (
         },
       }}
       of={matters.value}
-      empty={['Nothing is read yet', 'The credentials decide which lists are read.']}
+      empty={['No list has been read', 'Your AWS credentials decide which lists are shown.']}
     />
     {(!isSandbox() || mayUse('debit')) && (
       <Panel title={`Outcomes of the last ${minutes()} minutes`}>

@@ -37,7 +37,7 @@ const columns: ViewColumns<BatchResult> = {
   Paid: { number: paidOf },
 }
 
-export const WAITING = { status: 'pending', limit: LIMIT_MAX } as const
+export const PENDING_BATCHES = { status: 'pending', limit: LIMIT_MAX } as const
 
 /** The batches that a run pays, by the values of its form and whatever the screen shows. */
 const Due = ({ date = '', provider }: Partial<CallOptions>) => {
@@ -45,7 +45,7 @@ const Due = ({ date = '', provider }: Partial<CallOptions>) => {
   const { data: payees = [] } = useOperator('provider', 'list', {})
   const held = payees.filter(isHeld).map(({ id }) => id)
   return (
-    <Data of={usePage('settlement', { ...owner, ...WAITING })}>
+    <Data of={usePage('settlement', { ...owner, ...PENDING_BATCHES })}>
       {(page) => {
         const { sum, providers } = dueBatches(page.rows, { date, held, ...owner })
         return (

@@ -218,8 +218,8 @@ export type Erasure = {
   after: readonly Item[]
 }
 
-/** What was wrong in the table after a run, and the reconciliation of its day. */
-export type Falsified = {
+/** The items falsified after a run, and the reconciliation of their day. */
+export type FalsifiedDay = {
   date: string
   items: readonly { subject: string; name: string }[]
   result: unknown
@@ -242,7 +242,7 @@ export type Observations = {
   strikes: readonly Strike[]
   /** Without the calls and changes of the erasures. */
   erasures: readonly Erasure[]
-  falsified: Falsified | undefined
+  falsified: FalsifiedDay | undefined
   /** The messages that the sweep sent. */
   repairs: readonly { at: number; queue: string; body: string }[]
 }

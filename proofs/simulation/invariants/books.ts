@@ -88,7 +88,7 @@ type Movement = { reference: string; uuid: string; completed_at: string | null }
 const movementsIn = ({ debits }: Members): readonly Movement[] =>
   Array.isArray(debits) ? debits : []
 
-/** A statement is compared with money that a bank moved: not with a debit that it never made, or only by a word. */
+/** A statement is compared only with money that a bank moved, never with an unbooked debit or a waived refund. */
 const statementsMatchBooks: Check = (index, report) => {
   for (const { verb, result, call } of index.operatorCalls) {
     const isCompared = verb === 'statement' && call.at >= index.setup.endedAt - DAY_MS

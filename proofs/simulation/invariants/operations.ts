@@ -60,13 +60,13 @@ const reconciliationsFindNothing: Check = (index, report) => {
   }
 }
 
-type Wrong = { differences: number; examples: { subject: string }[] }
+type InvariantResult = { differences: number; examples: { subject: string }[] }
 
 /** The reconciliation of a day names each item that is wrong. */
 const falsifiedItemsAreNamed: Check = ({ observations: { falsified } }, report) => {
   if (!falsified) return
   const { date, items, result } = falsified
-  const { invariants = [] } = membersOf(result) as { invariants?: Wrong[] }
+  const { invariants = [] } = membersOf(result) as { invariants?: InvariantResult[] }
   const named = new Set(
     invariants.flatMap(({ examples }) => examples.map(({ subject }) => subject)),
   )

@@ -111,7 +111,7 @@ const statusOf = (item: Item, at: number): unknown => {
   return isOver ? 'expired' : decision
 }
 
-const isOf = (item: Item, day: unknown): boolean => {
+const isOfDay = (item: Item, day: unknown): boolean => {
   const at =
     item.entity === 'debit' ? entriesOf(item as RawDebit)[0]?.at : Date.parse(String(item.at))
   return day === undefined || (at !== undefined && dayOf(at) === day)
@@ -137,7 +137,7 @@ const countOf = (index: ObservationIndex, { name, owner, status, day, at }: List
     (item) =>
       [undefined, item.provider].includes(owner as never) &&
       [undefined, statusOf(item, at)].includes(status) &&
-      isOf(item, day),
+      isOfDay(item, day),
   ).length
 }
 

@@ -1,6 +1,6 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import type { Aws } from '../aws/aws.ts'
-import type { Falsified } from '../engine/observations.ts'
+import type { FalsifiedDay } from '../engine/observations.ts'
 import { randomOf, seedOf } from '../engine/random.ts'
 import {
   type Kind,
@@ -14,7 +14,7 @@ import { type Operators, resultOf } from '../peers/operators.ts'
 import { RECONCILES } from './nights.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Wrong items in the table of a finished run, each of which the reconciliation of its day has to name. */
+/** Wrong items in the table of a finished run, each of which the reconciliation of its day must name. */
 
 type Stored = Item & { reference?: string } & Partial<
     Pick<RawDebit, 'settledIn' | 'history' | 'amount'> &
@@ -80,7 +80,7 @@ type Tools = Pick<Aws, 'items' | 'overwrite'> & { operators: Operators }
 export const falsify = async (
   { seed }: Scenario,
   { operators, items, overwrite }: Tools,
-): Promise<Falsified | undefined> => {
+): Promise<FalsifiedDay | undefined> => {
   const random = randomOf(seedOf(seed, 18))
   const all = (items() as Stored[]).filter((item) => MONEY.has(kindOf(item)))
   if (all.length === 0) return undefined
@@ -88,13 +88,13 @@ export const falsify = async (
   const ofDay = all.filter((item) => dayOf(item) === date)
   const used = new Set<string>()
   const chosen = Object.entries(falsifications).flatMap(([name, falsifying]) => {
-    const able = ofDay.flatMap((item) => {
+    const candidates = ofDay.flatMap((item) => {
       const isUsed = used.has(subjectOf(item)) || used.has(batchOf(item))
       const change = !isUsed && falsifying(item)
       return change ? [{ name, item, change }] : []
     })
-    if (able.length === 0) return []
-    const one = random.pick(able)
+    if (candidates.length === 0) return []
+    const one = random.pick(candidates)
     const subject = subjectOf(one.item)
     used.add(subject).add(batchOf(one.item))
     return [{ ...one, subject }]

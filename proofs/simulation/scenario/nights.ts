@@ -117,7 +117,7 @@ const perPage = {
   'list-settlements': '2',
 } as const
 
-/** The lists of operators, of all providers or of one, of objects in a status, and of those of a day. */
+/** The lists that operators read: of all providers or of one, of a status, of a day. */
 const lists: readonly {
   noun: string
   owner?: string
@@ -186,7 +186,7 @@ const audit = async (
       if (noun === 'delivery' && page.result?.[0]) await operate(noun, 'show', { id })
     } while (page.next_cursor)
   }
-  // Most debits are charged within it.
+  // Most debits are charged in the first day and a half.
   const day = dayOf(startAt + random.between(0, 1.5 * DAY_MS))
   for (const { noun, owner, statuses = [], isDated } of lists) {
     for (const { id } of owner ? simulatedProviders : [{ id: '' }]) {

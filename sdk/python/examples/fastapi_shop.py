@@ -108,7 +108,7 @@ async def create_order(order: Order) -> dict[str, str]:
             partner_reference=order.id,
         )
     except (ValidationError, BankUnavailableError) as error:
-        # A charge that may exist has a webhook, which decides.
+        # If the charge exists, its webhook decides.
         if error.may_exist:
             raise
         raise HTTPException(422, error.fields) from None

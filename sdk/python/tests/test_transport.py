@@ -144,7 +144,7 @@ def test_a_forked_process_opens_its_own_connection() -> None:
     assert first == third != second
 
 
-def test_a_wait_in_a_forked_process_has_no_turn_behind_the_waits_of_its_parent() -> None:
+def test_a_wait_in_a_forked_process_does_not_queue_behind_the_waits_of_its_parent() -> None:
     with (
         faulty_server(success({**DEBIT, "status": "completed"})) as server,
         DebitCollection(api_key="sk_1", base_url=server.url) as client,
@@ -163,7 +163,7 @@ def test_a_transport_of_the_caller_is_used_by_one_process() -> None:
     assert forked(lambda: client.banks.get("GCB")) == 1
 
 
-def test_each_event_loop_opens_its_own_connection_and_a_closed_one_leaves_none() -> None:
+def test_each_event_loop_opens_its_own_connection_and_a_closed_loop_keeps_none() -> None:
     with faulty_server(success(BANK)) as server:
         client = AsyncDebitCollection(api_key="sk_1", base_url=server.url)
         for _ in range(3):
@@ -172,7 +172,7 @@ def test_each_event_loop_opens_its_own_connection_and_a_closed_one_leaves_none()
     assert len(client._transports) == 1
 
 
-def test_a_transport_of_another_event_loop_is_a_network_error() -> None:
+def test_a_transport_of_another_event_loop_raises_a_network_error() -> None:
     with faulty_server(success(BANK)) as server:
         transport = httpx.AsyncHTTPTransport()
         client = AsyncDebitCollection(api_key="sk_1", base_url=server.url, transport=transport, max_retries=0)

@@ -54,7 +54,7 @@ app.post('/orders', express.json(), async (request, response) => {
     run('UPDATE orders SET reference = ? WHERE id = ?', reference, id)
     response.status(202).json({ id, reference })
   } catch (error) {
-    // A charge that may exist has a webhook, which decides. Express would answer with the status of an ApiError.
+    // If the charge exists, its webhook decides. Express would answer with the status of an ApiError.
     if (!(error instanceof ApiError) || error.mayExist)
       throw new Error('The outcome is unknown', { cause: error })
     run(`UPDATE orders SET status = 'refused' WHERE id = ?`, id)

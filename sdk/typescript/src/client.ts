@@ -8,7 +8,7 @@ import {
   type ClientOptions,
   openTransport,
   type Request,
-  type Sending,
+  type SendOptions,
   type Transport,
 } from './transport.ts'
 import { openWaits } from './wait.ts'
@@ -224,7 +224,7 @@ export class DebitCollection {
     return format === 'json' ? dataIn(reply) : reply.text
   }
 
-  async #call<Data>(request: Request, call?: Sending): Promise<Data> {
+  async #call<Data>(request: Request, call?: SendOptions): Promise<Data> {
     return dataIn<Data>(await this.#send(request, call))
   }
 

@@ -63,7 +63,7 @@ export class ApiError extends DebitCollectionError {
   }
 }
 
-/** Returns such as `422/1007 Validation failed: phone_number (request 1-2-3)`. */
+/** Returns a text such as `422/1007 Validation failed: phone_number (request 1-2-3)`. */
 const textOf = (status: number, { code, message, details, requestId }: ApiErrorFields): string => {
   const names = Object.keys(fieldsOf(details)).sort().join(', ')
   const numbers = code === undefined ? status : `${status}/${code}`

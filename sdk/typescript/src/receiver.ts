@@ -79,7 +79,7 @@ const handlersIn = <Transaction>(on: EventHandlers<Transaction>) => {
   return on as Partial<Record<string, Handler<Transaction>>>
 }
 
-/** Applies an event of the feed as a receiver applies a webhook: once, and unless a later one superseded it. */
+/** Applies an event of the feed as a receiver applies a webhook: once, unless a later one superseded it. */
 export const applyEvent = async <Transaction>(
   event: Event | WebhookEvent,
   { store, on }: ApplyOptions<Transaction>,
@@ -118,7 +118,7 @@ const receiver = <Transaction>(options: ReceiverOptions<Transaction>) => {
   }
 }
 
-/** Logs a line, because anyone can send a forged webhook. A handler can throw a SignatureError too: the event repeats. */
+/** Logs one line: anyone can send a forged webhook. After a SignatureError of a handler, the event is retried. */
 const refuse = (error: unknown): undefined => {
   if (!(error instanceof SignatureError)) throw error
   // biome-ignore lint/suspicious/noConsole: the operator needs the reason, such as a wrong clock

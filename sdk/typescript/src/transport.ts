@@ -36,8 +36,8 @@ export type CallOptions = {
   timeout?: number | undefined
 }
 
-/** `startedAt` is the start of the call that has the request, by `performance.now()`. */
-export type Sending = CallOptions & { startedAt?: number }
+/** `startedAt` is the start of the whole call, by `performance.now()`. */
+export type SendOptions = CallOptions & { startedAt?: number }
 
 export type LogEntry = {
   operation: string
@@ -81,7 +81,7 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
   const base = addressOf(options.baseUrl) + below
   const { maxRetries = 3, fetch: send = fetch } = options
 
-  const attempt = async (request: Request, call: Sending, endsAt: number): Promise<Reply> => {
+  const attempt = async (request: Request, call: SendOptions, endsAt: number): Promise<Reply> => {
     const url = new URL(base + targetOf(request))
     const body = request.body === undefined ? '' : JSON.stringify(request.body)
     const headers = await headersOf(request.method, url, body, options)
@@ -109,7 +109,7 @@ export const openTransport = (options: ClientOptions, below = PROVIDERS) => {
   }
 
   /** Sends a request. @throws ApiError, NetworkError or RequestTimeoutError of the last attempt */
-  return async (request: Request, call: Sending = {}): Promise<Reply> => {
+  return async (request: Request, call: SendOptions = {}): Promise<Reply> => {
     const { operation, method, path } = request
     const endsAt = (call.startedAt ?? performance.now()) + (options.deadline ?? Infinity)
     let mayExist = false
@@ -165,7 +165,7 @@ const addressOf = (baseUrl: string): string => {
 
 type Failure = ApiError | NetworkError
 
-/** Reports whether the attempt certainly created nothing, and found nothing that exists. */
+/** Reports whether the attempt neither created a debit nor found an existing one. */
 const isRefusal = (failure: Failure): boolean =>
   failure instanceof ApiError &&
   failure.status !== 408 &&

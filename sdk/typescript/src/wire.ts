@@ -26,7 +26,7 @@
  * Lists return `per_page` items, newest first except the event feed. To read a whole list, repeat the
  * request with `meta.next_cursor` as `cursor` while `meta.has_more` is true; `x-pagination` of an
  * operation names these members. Numbered pages (`page`) reach 10,000 items and have counts. A list
- * ignores `page` with a cursor, and if it has no such parameter.
+ * ignores `page` if it has no such parameter, or gets a cursor.
  *
  * Schemas cannot express some rules of the service: a cursor belongs to its list, caller and filter;
  * `cursor` excludes `after`; an amount sent as a number has two decimals in its text, a fee no exponent;
@@ -1405,7 +1405,7 @@ export type MonthlyStatement = {
      */
     currency: "GHS";
     /**
-     * The month has not ended, a batch is unsealed, or a debit of its days is in no batch: all sums can change. When it is false, only `paid` and the payouts of batches that are not `completed` can
+     * The month has not ended, a batch is unsealed, or a debit of its days is in no batch: all sums can change. When it is false, only `paid` and the payouts of batches that are not `completed` can change
      */
     partial: boolean;
     /**

@@ -14,8 +14,8 @@ import type { Noun } from '../verbs.ts'
 
 const reference = o.option('REFERENCE', 'reference, such as DCS-20261121-ABC123', Reference)
 
-const bankReferenceOf = (what: string) =>
-  o.option('TEXT', `the bank’s reference of ${what}`, BankReference)
+const bankReferenceOf = (owner: string) =>
+  o.option('TEXT', `the bank’s reference of ${owner}`, BankReference)
 
 /** Returns the options of an outcome that a bank reported outside the API, for example by telephone. */
 const outcome = (reason: string) =>

@@ -8,7 +8,7 @@ import type { ReportFormat } from '../../domain/settlement/list-query.ts'
 import type { Day } from '../../domain/time.ts'
 import { environment } from '../../runtime.ts'
 
-/** With its JSON escapes. A larger report is downloaded from S3: Lambda replies are at most 6 MB. */
+/** A report that is larger with its JSON escapes is downloaded from S3: Lambda replies are at most 6 MB. */
 const REPLY_MAX_BYTES = 4 * 1024 * 1024
 const URL_SECONDS = 15 * 60
 /** Memory: 5 MB per part. */
@@ -99,7 +99,7 @@ export const findObject = async (object: { Bucket: string; Key: string }) => {
   }
 }
 
-/** Reads a report as text, or as a URL that is valid for 15 minutes if a reply would be larger. */
+/** Reads a report as text, or as a URL that is valid for 15 minutes if it is too large for a reply. */
 export const readReport = async (
   owner: ReportOwner,
   format: ReportFormat,

@@ -52,7 +52,7 @@ const scheduleText = (fee: ReturnType<typeof monthlyStatementView>['fees'][numbe
   return [`${basis_points} basis points + ${fixed}`, ...bounds].filter(Boolean).join(', ')
 }
 
-/** @param at of the reading, because payouts can follow */
+/** @param at time of the read: payouts can follow */
 export const statementPage = (statement: MonthlyStatement, name: string, at: Date): string => {
   const { provider, month, fees, partial } = monthlyStatementView(statement)
   return htmlPage(

@@ -21,7 +21,7 @@ import { referenceAt } from './status-lists.ts'
 /** Entries of half a read unit. Refused debits have a partition of their own, so more are rare. */
 const PAGE = 20
 const EXAMINED_MAX = 1_000
-/** Those charged before the ten minutes are read, because only their history tells when they were submitted. */
+/** Debits charged before the ten minutes are read: only their history has the time of submission. */
 const READ_MAX = 100
 
 const READS_AT_ONCE = 8
@@ -30,9 +30,9 @@ const PAUSES_MAX = 10
 const PAUSE_MS = 100
 
 /**
- * Reports whether the customer has had too many approval prompts, by the other debits in the index: those
- * charged within ten minutes, and older ones that were submitted within them. The newest decide first,
- * so that older ones without a prompt, which are read, do not prevent it. Usually one query of half a read unit.
+ * Reports whether the customer has had too many approval prompts. Counts the other debits in the index that
+ * were charged or submitted within ten minutes. Counts the newest first, because only older ones have to be
+ * read, which can fail the count. Usually one query of half a read unit.
  * @throws Error if the index is unreadable or too many debits are undecided
  */
 export const hasTooManyPrompts = async (

@@ -44,7 +44,7 @@ type ExportedDebit = {
   debit: Debit
   refund: Refund | undefined
   exceptions: readonly ReportException[]
-  /** Receivers can repeat what they were sent. */
+  /** Receivers can respond with the personal data of the event. */
   responses: readonly { at: string; responseBody: string | null }[]
 }
 

@@ -17,7 +17,7 @@ const INTERIM_RESPONSES_MAX = 16
 const RETRY_AFTER_MAX_SECONDS = DAY_SECONDS
 
 export type PostRequest = {
-  /** Whose connections are used. */
+  /** The request uses only connections of this provider. */
   provider: ProviderId
   url: string
   headers: Record<string, string>

@@ -32,7 +32,7 @@ class AsyncClient(Asynchronous):
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._settings = Settings(base_url, api_key, signing_secret, max_retries, timeout, deadline, log)
-        self._given = transport
+        self._custom = transport
         self._transports: dict[asyncio.AbstractEventLoop, httpx.AsyncBaseTransport] = {}
         self._prepare()
 
@@ -50,20 +50,20 @@ class AsyncClient(Asynchronous):
 
     async def aclose(self) -> None:
         """Closes the connections of the running event loop."""
-        transport = self._given or self._transports.pop(asyncio.get_running_loop(), None)
+        transport = self._custom or self._transports.pop(asyncio.get_running_loop(), None)
         if transport:
             await transport.aclose()
 
     def _transport(self) -> httpx.AsyncBaseTransport:
         """Returns the transport of the running event loop: a connection fails in another one."""
         loop = asyncio.get_running_loop()
-        if loop not in self._transports and not self._given:
+        if loop not in self._transports and not self._custom:
             for closed in [one for one in list(self._transports) if one.is_closed()]:
                 self._transports.pop(closed, None)
             # A Client of httpx would log URLs, which can contain phone numbers.
             proxy = environment_proxy(self._settings.base_url)
             self._transports[loop] = httpx.AsyncHTTPTransport(proxy=proxy)
-        return self._given or self._transports[loop]
+        return self._custom or self._transports[loop]
 
     async def _run(self, operation: Operation[T]) -> T:
         outcome: Outcome = None

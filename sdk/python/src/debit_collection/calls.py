@@ -1,4 +1,4 @@
-"""Builds requests, parses replies and repeats them, without I/O.
+"""Builds requests, parses replies and retries calls, without I/O.
 
 A call is a generator: it yields a `Request` or a `Pause` and receives the `Reply` or the error. `client.py`
 and `async_client.py` perform these steps.

@@ -33,7 +33,7 @@ class Client(Synchronous):
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._settings = Settings(base_url, api_key, signing_secret, max_retries, timeout, deadline, log)
-        self._given = transport
+        self._custom = transport
         self._transports: dict[int, httpx.BaseTransport] = {}
         self._prepare()
 
@@ -51,18 +51,18 @@ class Client(Synchronous):
 
     def close(self) -> None:
         """Closes the connections of this process."""
-        transport = self._transports.get(os.getpid(), self._given)
+        transport = self._transports.get(os.getpid(), self._custom)
         if transport:
             transport.close()
 
     def _transport(self) -> httpx.BaseTransport:
-        """Returns the transport of this process: on a connection of two, each reads replies of the other."""
+        """Returns the transport of this process: on a shared one, processes read each other's replies."""
         process = os.getpid()
         if process not in self._transports:
-            if self._given and self._transports.keys() - {process}:
+            if self._custom and self._transports.keys() - {process}:
                 raise RuntimeError("create a client with a transport after the fork")
             # A Client of httpx would log URLs, which can contain phone numbers.
-            opened = self._given or httpx.HTTPTransport(proxy=environment_proxy(self._settings.base_url))
+            opened = self._custom or httpx.HTTPTransport(proxy=environment_proxy(self._settings.base_url))
             self._transports.setdefault(process, opened)
         return self._transports[process]
 

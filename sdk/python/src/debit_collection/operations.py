@@ -31,7 +31,7 @@ class CustomerBanks(TypedDict):
 class Debits(Group):
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        # A fork copies turns and locks of threads that only the parent has.
+        # Each process has a pacer: a fork copies turns and locks, but not the threads that have them.
         self._pacers: dict[int, Pacer] = {}
 
     @method

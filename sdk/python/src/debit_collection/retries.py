@@ -1,4 +1,4 @@
-"""Decides about retries, and about the charges of failed attempts."""
+"""Decides whether to retry a call, and whether a failed attempt can have created a charge."""
 
 from collections.abc import Callable
 
@@ -32,7 +32,7 @@ def retry_delay(error: DebitCollectionError, attempt: int, jitter: Callable[[], 
 
 
 def is_refusal(error: DebitCollectionError) -> bool:
-    """Reports whether the attempt certainly created nothing, and found nothing that exists."""
+    """Reports whether the attempt neither created a debit nor found an existing one."""
     if not isinstance(error, ApiError) or error.status == 408:
         return False
     return not isinstance(error, (ServerError, DuplicateReferenceError))
