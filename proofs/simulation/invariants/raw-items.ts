@@ -172,6 +172,9 @@ export const isRefusal = ({ by, set }: Pick<Entry, 'by' | 'set'>): boolean =>
 
 export const ownerIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1)
 
+/** Returns the batch of `settledIn` or `adjustedIn`. */
+export const batchIn = (place: string | undefined): string | undefined => place?.split('#')[0]
+
 /** The lines of one transaction: rows of JSON, one per line of text. */
 export type RawChunk = Item & { debits?: string; adjustments?: string }
 

@@ -2,6 +2,7 @@ import type { ApiCall } from '../engine/observations.ts'
 import { type Members, membersOf } from './calls.ts'
 import type { DebitHistory, ObservationIndex } from './observation-index.ts'
 import * as payload from './payload.ts'
+import { batchIn } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
 import { MINUTE_MS } from './time-and-money.ts'
 
@@ -48,15 +49,13 @@ const withRefund =
     )
   }
 
-const batchIn = (place: string | undefined): string | null => place?.split('#')[0] ?? null
-
 /** The debit with each of its settlements that the reply can show. */
 const withSettlement =
   (expected: Expected): Expected =>
   (row, call, index) => {
     const { changes = [] } = index.debits.get(String(row.reference)) ?? {}
     const settlements = versionsIn(changes, call).map(({ settledIn, adjustedIn }) =>
-      settledIn ? { batch_id: batchIn(settledIn), adjusted_in: batchIn(adjustedIn) } : null,
+      settledIn ? { batch_id: batchIn(settledIn), adjusted_in: batchIn(adjustedIn) ?? null } : null,
     )
     return expected(row, call, index).flatMap((debit) =>
       settlements.map((settlement) => ({ ...debit, settlement })),

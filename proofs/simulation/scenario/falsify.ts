@@ -3,6 +3,7 @@ import type { Aws } from '../aws/aws.ts'
 import type { FalsifiedDay } from '../engine/observations.ts'
 import { randomOf, seedOf } from '../engine/random.ts'
 import {
+  batchIn,
   type Kind,
   kindOf,
   ownerIn,
@@ -72,7 +73,7 @@ const dayOf = (item: Stored): string =>
     : subjectOf(item).replace(/^\w+-(\d{4})(\d\d)(\d\d)-.*$/, '$1-$2-$3')
 
 /** Returns the batch of a settled debit, else the subject. */
-const batchOf = (item: Stored): string => item.settledIn?.split('#')[0] ?? subjectOf(item)
+const batchOf = (item: Stored): string => batchIn(item.settledIn) ?? subjectOf(item)
 
 type Tools = Pick<Aws, 'items' | 'overwrite'> & { operators: Operators }
 
