@@ -306,6 +306,8 @@ describe('ledger', () => {
     await reloadWith(page, { nouns: ['funding', 'ledger'] })
     const typed = { Bank: 'ECO', Amount: '7.00', Reference: 'RMT-2' }
     await call(page, 'Record a remittance', typed)
+    await rowsOf(page, 'Remittances').filter({ hasText: 'RMT-2' }).waitFor()
+    await dialog.waitFor({ state: 'hidden' })
     const filter = page.locator('.filters').getByRole('textbox', { name: 'Bank', exact: true })
     await filter.fill('EO')
     await filter.press('ArrowLeft')
