@@ -81,8 +81,8 @@ export type BankQuery = Received & {
   answer: BankPost['verdict'] | 'completed' | 'failed' | 'found' | 'none'
   /** Whether the service received the reply in time. */
   isHeard?: boolean
-  /** The number of a found account. */
-  account?: string
+  /** A found account. */
+  account?: { account_number: string; active: boolean }
   /** The fee of a completion, as the bank wrote it. */
   fee?: string | number
 }

@@ -35,7 +35,9 @@ const accountsAreOfTheirBank: Check = (index, report) => {
     const { phone_number: phone, bank_identifier: bank } = fieldsOf(call)
     const isOfCharge = ownerIn(after.pk) === phone && ownerIn(after.sk) === bank
     const isFound = lookupsOf(call, index).some(
-      ({ answer, account }) => answer === 'found' && account === after.accountNumber,
+      ({ account }) =>
+        account?.account_number === after.accountNumber &&
+        account?.active === (after.status === 'active'),
     )
     if (before || !isOfCharge || !isFound) report(after.pk, 'has an account that its bank lacks')
   }

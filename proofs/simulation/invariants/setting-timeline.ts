@@ -33,6 +33,8 @@ const usual = {
   accountLookup: 'off',
   behaviour: undefined as string | undefined,
   payoutDays: 'all',
+  /** Of a debit at a bank. */
+  maximum: undefined as number | undefined,
   /** Of a day. */
   isHoliday: false,
   connectorSecret: undefined as string | undefined,
@@ -60,7 +62,7 @@ const named: Effect = ({ options }) => {
   const { 'settlement-bank': bank, 'settlement-account': number } = options
   const { 'daily-limit': limit, 'per-minute': perMinute } = options
   const { 'when-down': whenDown, 'account-lookup': accountLookup } = options
-  const { 'payout-days': payoutDays } = options
+  const { 'payout-days': payoutDays, maximum } = options
   const { 'connector-url': connectorUrl, 'connector-secret': connectorSecret } = options
   return {
     ...(options.name ? { name: options.name } : {}),
@@ -75,6 +77,7 @@ const named: Effect = ({ options }) => {
     ...(whenDown ? { whenDown: whenDown === 'default' ? undefined : whenDown } : {}),
     ...(accountLookup ? { accountLookup } : {}),
     ...(payoutDays ? { payoutDays: payoutDays === 'default' ? 'all' : payoutDays } : {}),
+    ...(maximum ? { maximum: pesewasOf(maximum) } : {}),
     ...(connectorSecret ? { connectorSecret } : {}),
   }
 }

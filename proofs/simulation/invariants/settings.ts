@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Item } from '../../../sandbox/aws/table/change.ts'
-import { codeIn, membersOf } from './calls.ts'
+import { codeIn, fieldsOf, membersOf } from './calls.ts'
 import { ownerIn } from './raw-items.ts'
 import { type Check, type Checks, eachDebit } from './rules.ts'
 import type { Secret, Values } from './setting-timeline.ts'
-import { MINUTE_MS, SECOND_MS } from './time-and-money.ts'
+import { MINUTE_MS, pesewasOf, SECOND_MS } from './time-and-money.ts'
 
 /** Settings stay until operators change them, and a change takes effect in time. */
 
@@ -26,9 +26,10 @@ const decoders: Record<string, Decoder> = {
     return [ownerIn(pk), { webhook: { url, events, attemptsMax } }]
   },
   bank: ({ identifier, status, ...item }) => {
-    const { whenDown, accountLookup = 'off', payoutDays = 'all', behaviour } = item
+    const { whenDown, accountLookup = 'off', payoutDays = 'all', maximum, behaviour } = item
     const [isActive, as] = [status === 'live', behaviour?.as]
-    return [identifier, { isActive, whenDown, accountLookup, payoutDays, behaviour: as }]
+    const settings = { whenDown, accountLookup, payoutDays, maximum }
+    return [identifier, { isActive, ...settings, behaviour: as }]
   },
   connector: ({ pk, url: connectorUrl }) => [ownerIn(pk), { connectorUrl }],
   account: ({ pk, sk, accountNumber: customer }) => [`${ownerIn(pk)} ${ownerIn(sk)}`, { customer }],
@@ -121,29 +122,39 @@ const credentialsDecide: Check = ({ observations, setup, timeline }, report) => 
   }
 }
 
-/** An inactive bank gets no new debit, and a debit has the name that its provider had at the charge. */
+/** A bank is active and permits the amount; a debit has the name that its provider had at the charge. */
 const chargesFollowSettings = eachDebit(({ item, changes: [opened] }, { timeline, setup }) => {
   if (!opened?.by) return undefined
   const { since, at } = opened
   const isOpen = timeline.recent('isActive', item.bank.identifier, since, at).includes(true)
+  const maxima = timeline.recent('maximum', item.bank.identifier, since, at)
   // The release before stored no name.
   const isNamed = item.providerName || setup.otherRelease !== 'earlier'
   const names = timeline.recent('name', item.provider, since, at)
   return [
     !isOpen && 'was charged while its bank was inactive',
+    maxima.every((maximum) => item.amount > (maximum ?? Infinity)) && 'is above its maximum',
     isNamed && !names.includes(item.providerName) && `is of ${item.providerName}`,
   ]
 })
 
 const NOT_LIVE = 1402
+const ABOVE = 3005
 
-const activeBanksAreOpen: Check = ({ observations, setup, timeline }, report) => {
-  for (const { name, sent, at, reply } of observations.calls) {
-    if (name !== 'charge' || codeIn(membersOf(reply?.body)) !== NOT_LIVE) continue
-    const bank = String(membersOf(sent).bank_identifier)
-    const open = timeline.recent('isActive', bank, at, reply?.at ?? at)
-    if (setup.banks.includes(bank) && !open.includes(false))
+const banksAreOpen: Check = ({ observations, setup, timeline }, report) => {
+  for (const call of observations.calls) {
+    const { name, at, reply } = call
+    const { bank_identifier: bank = '', amount } = fieldsOf(call) as Record<string, string>
+    if (name !== 'charge' || !reply || !setup.banks.includes(bank)) continue
+    const code = codeIn(membersOf(reply.body))
+    const open = timeline.recent('isActive', bank, at, reply.at)
+    const maxima = timeline.recent('maximum', bank, at, reply.at)
+    const isAbove = maxima.some((maximum) => (pesewasOf(amount) ?? 0) > (maximum ?? Infinity))
+    const isOfBank = JSON.stringify(reply.body).includes("the bank's maximum")
+    if (code === NOT_LIVE && !open.includes(false))
       report(`a charge at ${bank}`, 'was refused, but the bank is active')
+    if (code === ABOVE && isOfBank && !isAbove)
+      report(`a charge of ${amount} at ${bank}`, 'was refused, but is within its maximum')
   }
 }
 
@@ -173,5 +184,5 @@ const urlsAreCurrent: Check = (index, report) => {
 }
 
 export const checks: Checks = {
-  57: [settingsStay, credentialsDecide, chargesFollowSettings, activeBanksAreOpen, urlsAreCurrent],
+  57: [settingsStay, credentialsDecide, chargesFollowSettings, banksAreOpen, urlsAreCurrent],
 }

@@ -52,6 +52,20 @@ const batchesShowTheirState: Check = (index, report) => {
   }
 }
 
+/** The run of a day names as paid only what was paid when it replied. */
+const runsShowWhatIsPaid: Check = ({ operatorCalls, batches }, report) => {
+  for (const { noun, verb, call, result } of operatorCalls) {
+    if (noun !== 'settlement' || verb !== 'run') continue
+    for (const { id } of batchesIn(result.paid ?? [])) {
+      const changes = batches.get(String(id))?.changes ?? []
+      const isPaid = changes.some(
+        ({ at, after }) => after?.status === 'completed' && at <= (call.reply?.at ?? 0),
+      )
+      if (!isPaid) report(String(id), 'is not paid, but its run says so')
+    }
+  }
+}
+
 const sumOf = <T>(all: readonly T[], amountOf: (one: T) => number): number =>
   all.reduce((sum, one) => sum + amountOf(one), 0)
 
@@ -148,5 +162,5 @@ const statementsSumTheirBatches: Check = (index, report) => {
 }
 
 export const checks: Checks = {
-  75: [batchesShowTheirState, reportsHaveTheirLines, statementsSumTheirBatches],
+  75: [batchesShowTheirState, runsShowWhatIsPaid, reportsHaveTheirLines, statementsSumTheirBatches],
 }

@@ -107,9 +107,8 @@ const recordQuery = (deps: Deps, sent: PeerRequest, uuid: string, reply: Reply):
 
 const answerLookup = (deps: Deps, sent: PeerRequest, phone: string): PeerAnswer => {
   const account = accountAt(deps.id, phone)
-  const found = account && ({ answer: 'found', account: account.account_number } as const)
-  recordQuery(deps, sent, phone, found ?? { answer: 'nothing' })
-  return account ? json(200, { ...account, active: true }) : json(404, {})
+  recordQuery(deps, sent, phone, account ? { answer: 'found', account } : { answer: 'nothing' })
+  return account ? json(200, account) : json(404, {})
 }
 
 const isOutcome = (answer: BankQuery['answer']) => answer === 'completed' || answer === 'failed'

@@ -16,6 +16,7 @@ const PHONES = [
 ]
 
 const drawAmount = (random: Random): string => {
+  if (random.happens(0.05)) return script.USUAL_AMOUNT
   // At 1.5 %, odd whole cedis are ties of half-even rounding.
   if (random.happens(0.4)) return `${2 * random.below(300) + 1}.00`
   return inGhs(100 + random.below(random.happens(0.1) ? 999_901 : 60_000))

@@ -101,7 +101,11 @@ const providerOf = ({ id, dailyLimit, feeSchedule, account }: SimulatedProvider)
 export const accountAt = (bank: string, phone: string) =>
   phone.endsWith('3333333')
     ? undefined
-    : { account_number: `${HTTP_BANKS.indexOf(bank as BankName)}${phone.slice(1)}`, name: bank }
+    : {
+        account_number: `${HTTP_BANKS.indexOf(bank as BankName)}${phone.slice(1)}`,
+        name: bank,
+        active: !phone.endsWith('5555555'),
+      }
 
 const bankOf = (identifier: BankIdentifier, { lookups, workingBanks }: Present): Bank => ({
   identifier,

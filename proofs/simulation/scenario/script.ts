@@ -13,6 +13,9 @@ export const HTTP_BANKS: readonly BankName[] = ['HBA', 'HBB']
 
 export const PROVIDERS = 5
 
+/** A usual amount, which some banks have as their maximum. */
+export const USUAL_AMOUNT = '400.00'
+
 /** A bank's report, and the time after the submission. */
 export type ScriptedReport = {
   afterSeconds: number

@@ -8,7 +8,7 @@ import {
   secretsOf,
   simulatedProviders,
 } from './fixtures.ts'
-import { type BankName, bankNames, HTTP_BANKS } from './script.ts'
+import { type BankName, bankNames, HTTP_BANKS, USUAL_AMOUNT } from './script.ts'
 
 export type SettingChange = { at: number; verb: SettingVerb; options: Options }
 
@@ -100,6 +100,7 @@ const bankOf = (drawn: Drawn) => ({
   'when-down': drawn.random.pick(['refuse', 'refuse', 'default']),
   'account-lookup': drawn.random.pick(['on', 'off']),
   'payout-days': drawn.random.pick(['working', 'working', 'default']),
+  maximum: drawn.random.pick([USUAL_AMOUNT, 'none']),
 })
 
 const chargesOf = ({ provider, random }: Drawn) => {

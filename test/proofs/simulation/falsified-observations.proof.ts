@@ -336,6 +336,12 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     run.strikes.push({ at, name: 'sealing key missing', by: 'charge', about: '' })
   },
   '57 an inactive bank is charged': (run) => operate(run, 'bank', 'disable', { bank: 'HBA' }),
+  '57 a charge is above the maximum of its bank': (run) =>
+    operate(run, 'bank', 'update', { bank: 'HBA', maximum: '0.01' }),
+  '57 a charge within the maximum of its bank is refused': (run) => {
+    const body = { error: { code: 3005 }, details: { amount: ["exceeds the bank's maximum"] } }
+    Object.assign(charges(run)[0].reply, { status: 400, body })
+  },
   '57 a bank is queried at another URL': ({ queries }) =>
     Object.assign(queries[0], { url: 'https://hbb.simulated.example' }),
   '57 a bank gets another account': ({ bankPosts }) =>
@@ -408,7 +414,9 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     Object.assign(setup, { openPromptsMax: 1 }),
   '65 a debit is refused below the cap': (run) => refuse(run),
   '66 a bank has another account for a number': (run) =>
-    Object.assign(lookup(run, 'found'), { account: '1' }),
+    Object.assign(lookup(run, 'found').account, { account_number: '1' }),
+  '66 an account of a number is inactive at its bank': (run) =>
+    Object.assign(lookup(run, 'found').account, { active: false }),
   '66 a bank is asked again for a number without an account': (run) => {
     const miss = lookup(run, 'nothing')
     run.queries.push({ ...miss, at: miss.at + 60_000, by: 0 })
@@ -513,6 +521,11 @@ const falsifications: Record<string, (run: Run) => unknown> = {
   '75 a batch is read with another net': (run) => {
     const isRead = ({ name, reply }: Any) => name === 'get-settlement' && reply.status === 200
     run.calls.findLast(isRead).reply.body.data.net = '1.00'
+  },
+  '75 a run shows a payout in progress as paid': (run) => {
+    operate(run, 'settlement', 'run', {})
+    const paid = [{ id: batch(run).id, payable_on: '2026-11-20' }]
+    run.calls.at(-1).reply = { at: 0, body: { result: { paid } } }
   },
   '75 a report lacks a line': (run) => {
     const report = run.reports.find(
