@@ -50,6 +50,14 @@ test('the builders that a time limit ends leave each lane to the next one', asyn
   await expectSettledOnce(large)
 })
 
+test('each batch of a divided day has its lanes, which its seal closes', async () => {
+  const large = largeDay(COUNT, { linesMax: 800 })
+  await runBuilders(large, 1)
+  const batches = await large.batches()
+  expect(batches.length).toBeGreaterThan(1)
+  expect(new Set(batches.map(({ lanes }) => lanes))).toEqual(new Set([8]))
+})
+
 test('a debit has one of eight lanes, and each lane has as many debits', () => {
   const counts = Array<number>(8).fill(0)
   for (const reference of completedDay(36 ** 2 * 2).references) {
