@@ -29,6 +29,8 @@ const staysWith = async (reason: string) => {
     expect(await service.refusal(noun, verb, none)).toBe(reason)
   }
   expect(await service.refusal('connector', 'remove', { bank: 'HTB' })).toBe(reason)
+  const offline = { ...other(), status: 'inactive' }
+  expect(await service.refusal('bank', 'update', offline)).toBe(`${reason}, ${advice}`)
   const moved = await service.call('connector', 'set', { ...other(), 'knows-uuids': 'true' })
   expect(moved.connector_url).toBe(other()['connector-url'])
   // The secret of the same URL may change at any time.
