@@ -12,6 +12,8 @@ import type { DataStack } from './data-stack.ts'
 
 /** After settlement and reconciliation, UTC. */
 const EVERY_NIGHT = Schedule.cron({ hour: '3', minute: '0' })
+/** AWS runs one backup of a bucket at a time; a continuous one follows changes at any hour. */
+const EVERY_AFTERNOON = Schedule.cron({ hour: '15', minute: '0' })
 /** The maximum of AWS for continuous backups. */
 const CONTINUOUS_DAYS = 35
 
@@ -73,7 +75,7 @@ export class BackupStack extends Stack {
     if (continuousDays < lockDays) return
     const continuous = new BackupPlanRule({
       ruleName: 'continuous',
-      scheduleExpression: EVERY_NIGHT,
+      scheduleExpression: EVERY_AFTERNOON,
       enableContinuousBackup: true,
       deleteAfter: Duration.days(continuousDays),
     })

@@ -43,7 +43,7 @@ test('the vault has its own key, a lock, and outlives its stack', () => {
   all.resourceCountIs('AWS::KMS::Key', 3)
 })
 
-test('the table and the reports have daily backups with copies, and the reports continuous ones', () => {
+test('the table and the reports have daily backups with copies, and the reports continuous ones at another hour', () => {
   const selected = propertiesOf(all, 'AWS::Backup::BackupSelection').map(
     ({ BackupSelection }) => BackupSelection.Resources,
   )
@@ -61,6 +61,7 @@ test('the table and the reports have daily backups with copies, and the reports 
     ],
   })
   expect(continuous).toMatchObject({
+    ScheduleExpression: 'cron(0 15 * * ? *)',
     EnableContinuousBackup: true,
     Lifecycle: { DeleteAfterDays: 35 },
   })
