@@ -54,7 +54,7 @@ const lateAfter: Record<string, number> = {
   'reconciliation-parts': 7_200,
 }
 
-const WEEK = 'Maximum of 300 s >= 604800'
+const VISIBLE = 'AWS/SQS ApproximateNumberOfMessagesVisible'
 
 /** Name, metric, threshold, consecutive periods, treatment of missing data. */
 const rows = [
@@ -114,8 +114,8 @@ const rows = [
       'ok',
     ]),
   ...deadLetterQueues.flatMap((name) => [
-    [name, 'AWS/SQS ApproximateNumberOfMessagesVisible', 'Maximum of 60 s >= 1', '1', 'ok'],
-    [`${name}-old`, 'AWS/SQS ApproximateAgeOfOldestMessage', WEEK, '1', 'ok'],
+    [name, VISIBLE, 'Maximum of 60 s >= 1', '1', 'ok'],
+    [`${name}-old`, VISIBLE, 'Maximum of 3600 s >= 1', '168', 'ok'],
   ]),
 ] as [string, string, string, string, string][]
 
