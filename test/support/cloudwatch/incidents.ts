@@ -101,6 +101,10 @@ export const incidents: Record<string, Incident> = {
     isStopped: true,
     refused: 0,
     broken: 0,
+    // Their event sources are disabled; the schedules of debits still send.
+    aws: ['timeouts', 'expiries', 'webhooks-high'].map((name) =>
+      queue(name, 'age', (since) => 60 * since),
+    ),
   },
   'the table throttles writes': {
     aws: [aws('DynamoDB', 'WriteThrottleEvents', { TableName: REFERENCE }, every(20))],
