@@ -1,4 +1,4 @@
-import type { Stack } from 'aws-cdk-lib'
+import { CfnOutput, type Stack } from 'aws-cdk-lib'
 import * as gateway from 'aws-cdk-lib/aws-apigateway'
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam'
@@ -28,8 +28,7 @@ export const defineApi = (stack: Stack, stage: Stage): gateway.RestApi => {
     // The account stack sets the role for logs, which exists once per account and Region.
     cloudWatchRole: false,
     endpointTypes: [gateway.EndpointType.REGIONAL],
-    // With a custom domain, the gateway's own host name would bypass it.
-    disableExecuteApiEndpoint: stage.domain !== undefined,
+    disableExecuteApiEndpoint: stage.domain?.isOnly ?? false,
     // Functions need the exact bytes of bodies to check their UTF-8 and signature.
     binaryMediaTypes: ['*/*'],
     deployOptions: deployment(stack, stage),
@@ -91,6 +90,7 @@ const accessLine = {
   at: gateway.AccessLogField.contextRequestTime(),
   request_id: gateway.AccessLogField.contextExtendedRequestId(),
   address: gateway.AccessLogField.contextIdentitySourceIp(),
+  host: gateway.AccessLogField.contextDomainName(),
   method: gateway.AccessLogField.contextHttpMethod(),
   resource: gateway.AccessLogField.contextResourcePath(),
   status: gateway.AccessLogField.contextStatus(),
@@ -149,6 +149,7 @@ export const defineCustomDomain = (stack: Stack, domain: Domain, api: gateway.Re
     securityPolicy: gateway.SecurityPolicy.TLS_1_2,
     mapping: api as gateway.IRestApi,
   })
+  new CfnOutput(stack, 'DomainTarget', { value: domainName.domainNameAliasDomainName })
   if (!domain.zone) return
   const zone = HostedZone.fromHostedZoneAttributes(stack, 'Zone', {
     hostedZoneId: domain.zone.id,
@@ -163,5 +164,8 @@ export const defineCustomDomain = (stack: Stack, domain: Domain, api: gateway.Re
   new AaaaRecord(stack, 'DomainEntry6', record)
 }
 
-export const ownHost = (stack: Stack, domain: Domain | undefined, api: gateway.RestApi): string =>
-  domain?.name ?? `${api.restApiId}.execute-api.${stack.region}.${stack.urlSuffix}`
+/** Returns the hosts that answer, first the one that works without a DNS record of the domain. */
+export const ownHosts = (stack: Stack, domain: Domain | undefined, api: gateway.RestApi) => [
+  ...(domain?.isOnly ? [] : [`${api.restApiId}.execute-api.${stack.region}.${stack.urlSuffix}`]),
+  ...(domain ? [domain.name] : []),
+]

@@ -17,8 +17,8 @@ import type { Schedules } from './schedules.ts'
 export type FunctionResources = {
   stage: Stage
   data: DataStack
-  /** Host name of the API. */
-  host: string
+  /** Host names of the API. */
+  hosts: readonly string[]
   queues: ReadonlyMap<QueueName, Queue>
   /** Set in the jobs stack only, whose functions create schedules. */
   schedules?: Schedules

@@ -28,7 +28,7 @@ export const defineFunction = (
   row: FunctionRow,
   resources: FunctionResources,
 ): awsLambda.Function => {
-  const { stage, data, queues, schedules, host, network } = resources
+  const { stage, data, queues, schedules, hosts, network } = resources
   const { calls } = row.permissions
   const logGroup = defineLog(stack, `${row.name}-log`, stage)
   const reserved = reservedFor(row.name, stage)
@@ -52,7 +52,7 @@ export const defineFunction = (
       row,
       {
         ...stage,
-        ...{ stage: stage.name, ownHosts: [host], referencePrefix: data.referencePrefix },
+        ...{ stage: stage.name, ownHosts: hosts, referencePrefix: data.referencePrefix },
       },
       {
         tableName: data.table.tableName,

@@ -134,8 +134,10 @@ export type SecretReference = {
   keyArn?: string
 }
 
+/** Settings of docs/deployment.md#domain; `isOnly`: the gateway's own address is closed. */
 export type Domain = {
   name: string
+  isOnly?: true
   /** Certificate of AWS Certificate Manager in the Region of the stack. */
   certificateArn: string
   /** Hosted zone for the DNS records; without it, DNS is configured elsewhere. */

@@ -1,7 +1,7 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 import { defineAlarm } from '../constructs/alarm.ts'
-import { defineApi, defineCustomDomain, defineRoutes, ownHost } from '../constructs/api.ts'
+import { defineApi, defineCustomDomain, defineRoutes, ownHosts } from '../constructs/api.ts'
 import { defineFunction, defineLiveAlias } from '../constructs/function.ts'
 import { defineRollout } from '../constructs/rollout.ts'
 import { defineWaf } from '../constructs/waf.ts'
@@ -16,16 +16,16 @@ type ApiProps = StackProps & { stage: Stage; data: DataStack; network: NetworkSt
 
 /** Defines the API: the gateway with its firewall, and the functions behind it. */
 export class ApiStack extends Stack {
-  /** Host name of the API. */
-  readonly host: string
+  /** Host names of the API. */
+  readonly hosts: readonly string[]
 
   constructor(scope: Construct, id: string, { stage, data, network, ...props }: ApiProps) {
     super(scope, id, props)
     const api = defineApi(this, stage)
-    this.host = ownHost(this, stage.domain, api)
-    // Keeps the export for the other stacks when the stage gets a domain.
+    this.hosts = ownHosts(this, stage.domain, api)
+    // Keeps the export for the other stacks when the domain becomes the only host.
     this.exportValue(api.restApiId)
-    const resources = { stage, data, host: this.host, queues: new Map(), network }
+    const resources = { stage, data, hosts: this.hosts, queues: new Map(), network }
     const aliases = new Map(
       endpointRows.map((row) => [row.name, defineLiveAlias(defineFunction(this, row, resources))]),
     )
@@ -35,7 +35,7 @@ export class ApiStack extends Stack {
     const metrics = metricsOf(stage, data.table.tableName)
     const alarms = rollbackAlarms.map((row) => defineAlarm(this, stage, row, metrics))
     if (!stage.switchesAtOnce) defineRollout(this, aliases, alarms)
-    const path = stage.domain ? '' : `/${stage.name}`
-    new CfnOutput(this, 'ApiAddress', { value: `https://${this.host}${path}` })
+    const path = stage.domain?.isOnly ? '' : `/${stage.name}`
+    new CfnOutput(this, 'ApiAddress', { value: `https://${this.hosts[0]}${path}` })
   }
 }

@@ -37,7 +37,7 @@ export class JobsStack extends Stack {
       for (const value of [queueArn, queueUrl]) this.exportValue(value)
     }
     const schedules = defineSchedules(this, queues, stage)
-    const resources = { stage, data, host: api.host, queues: queues.work, schedules, network }
+    const resources = { stage, data, hosts: api.hosts, queues: queues.work, schedules, network }
     for (const row of jobRowsOf(stage)) {
       const name = row.name as JobName
       const lambda = defineFunction(this, row, resources)

@@ -29,7 +29,7 @@ export class OperatorsStack extends Stack {
     { stage, data, api, jobs, network, ...props }: OperatorsProps,
   ) {
     super(scope, id, props)
-    const resources = { stage, data, host: api.host, queues: jobs.queues, network }
+    const resources = { stage, data, hosts: api.hosts, queues: jobs.queues, network }
     const functions = operatorRowsOf(stage).map((row) => defineFunction(this, row, resources))
     if (!stage.claimedOperators) {
       for (const lambda of functions)

@@ -370,6 +370,7 @@ test('the access log contains no personal data', () => {
   expect(line).toMatchObject({
     request_id: '$context.extendedRequestId',
     status: '$context.status',
+    host: '$context.domainName',
   })
   // The path may contain a phone number, the resource path does not.
   expect(line.resource).toBe('$context.resourcePath')

@@ -4,6 +4,7 @@ import { functionRows, functionsOf } from '../../infra/definitions/functions.ts'
 import { gatewayResponses } from '../../infra/definitions/gateway-responses.ts'
 import { concurrencyOf, type JobName, jobRow, jobsOf } from '../../infra/definitions/jobs.ts'
 import {
+  type Domain,
   stageNames as definedNames,
   InvalidStage,
   type Stage,
@@ -21,6 +22,11 @@ import {
   unvalidatedApp,
 } from '../support/templates.ts'
 
+const domain: Domain = {
+  name: 'api.example.com',
+  certificateArn: 'arn:aws:acm:eu-west-1:111111111111:certificate/c',
+  zone: { id: 'Z1', name: 'example.com' },
+}
 /** A stage with the settings that the defined stages leave out. */
 const customStage: Stage = {
   ...stageNamed('sandbox'),
@@ -29,11 +35,7 @@ const customStage: Stage = {
   account: '111111111111',
   region: 'eu-west-1',
   hasFirewall: false,
-  domain: {
-    name: 'api.example.com',
-    certificateArn: 'arn:aws:acm:eu-west-1:111111111111:certificate/c',
-    zone: { id: 'Z1', name: 'example.com' },
-  },
+  domain,
   alarmsTo: { pages: 'ops@example.com', tickets: 'ops@example.com' },
   privatePeers: ['127.0.0.1', 'bank.test'],
   errorGuide: 'https://docs.example.com/errors',
@@ -42,6 +44,7 @@ const templates = {
   sandbox: templatesOf(stageNamed('sandbox')),
   production: templatesOf(stageNamed('production')),
   custom: templatesOf(customStage),
+  closed: templatesOf({ ...customStage, domain: { ...domain, isOnly: true } }),
 }
 type StageName = keyof typeof templates
 const stageNames = Object.keys(templates) as StageName[]
@@ -111,7 +114,8 @@ test.each([
 
 test('only a stage with private peers lets functions reach private addresses', () => {
   const peers = stageNames.map((stage) => variablesOf(stage, 'deliver-webhook').LOCAL_PEERS)
-  expect(peers).toEqual([undefined, undefined, '127.0.0.1,bank.test'])
+  const own = '127.0.0.1,bank.test'
+  expect(peers).toEqual([undefined, undefined, own, own])
 })
 
 test('only LocalStack, which keeps no data, lets direct invocations name their operator', () => {
@@ -210,27 +214,37 @@ test('a sandbox reserves no concurrency and has at most five workers per queue',
   expect(Math.min(...consumers('sandbox'))).toBeGreaterThanOrEqual(2)
 })
 
-test('the host of the API is the domain, with TLS 1.2 and DNS, or else of the gateway', () => {
-  const { production, custom } = templates
-  const suffix = ['.execute-api.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]
+test('a domain has TLS 1.2 and DNS, and the host of the gateway works until the domain is the only one', () => {
+  const { production, custom, closed } = templates
   for (const name of ['test-webhook', 'deliver-webhook', 'manage-webhook']) {
     const id = {
       [name === 'test-webhook' ? 'Ref' : 'Fn::ImportValue']: expect.stringMatching(/ApiF70053CD/),
     }
-    const ownHost = { 'Fn::Join': ['', [id, ...suffix]] }
-    expect(variablesOf('production', name).OWN_HOSTS).toEqual(ownHost)
-    expect(variablesOf('custom', name).OWN_HOSTS).toBe('api.example.com')
+    const own = [id, '.execute-api.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]
+    const both = [id, '.execute-api.eu-west-1.', { Ref: 'AWS::URLSuffix' }, ',api.example.com']
+    expect(variablesOf('production', name).OWN_HOSTS).toEqual({ 'Fn::Join': ['', own] })
+    expect(variablesOf('custom', name).OWN_HOSTS).toEqual({ 'Fn::Join': ['', both] })
+    expect(variablesOf('closed', name).OWN_HOSTS).toBe('api.example.com')
   }
   const isClosed = ({ all }: typeof custom) =>
     propertiesOf(all, 'AWS::ApiGateway::RestApi')[0]?.DisableExecuteApiEndpoint
-  expect([production, custom].map(isClosed)).toEqual([false, true])
+  expect([production, custom, closed].map(isClosed)).toEqual([false, false, true])
   production.all.resourceCountIs('AWS::ApiGateway::DomainName', 0)
   custom.all.hasResourceProperties('AWS::ApiGateway::DomainName', {
     DomainName: 'api.example.com',
-    RegionalCertificateArn: customStage.domain?.certificateArn,
+    RegionalCertificateArn: domain.certificateArn,
     SecurityPolicy: 'TLS_1_2',
     EndpointConfiguration: { Types: ['REGIONAL'] },
   })
+  const target = { 'Fn::GetAtt': [expect.stringMatching(/^Domain/), 'RegionalDomainName'] }
+  expect(custom.all.findOutputs('DomainTarget')).toMatchObject({ DomainTarget: { Value: target } })
+  const addresses = [custom, closed].map(({ all }) =>
+    JSON.stringify(all.findOutputs('ApiAddress').ApiAddress?.Value),
+  )
+  expect(addresses).toEqual([
+    expect.stringMatching(/execute-api.*\/custom"/),
+    '"https://api.example.com"',
+  ])
   for (const Type of ['A', 'AAAA']) {
     const record = { Type, Name: 'api.example.com.', HostedZoneId: 'Z1' }
     custom.all.hasResourceProperties('AWS::Route53::RecordSet', record)
@@ -255,12 +269,12 @@ test('the functions import the prefix of references, so that a deployed stage ke
 })
 
 // CloudFormation refuses to delete an export that a stack still imports, and deploys the API first.
-test('a domain that is set later removes no export', () => {
+test('a domain that becomes the only host removes no export', () => {
   const exportsOf = ({ all }: typeof templates.custom) =>
     Object.values(all.findOutputs('*')).flatMap(({ Export }) => (Export ? [Export.Name] : []))
   const apiId = expect.stringMatching(/-api:ExportsOutputRefApi/)
   expect(exportsOf(templates.production)).toContainEqual(apiId)
-  expect(exportsOf(templates.custom)).toContainEqual(apiId)
+  expect(exportsOf(templates.closed)).toContainEqual(apiId)
 })
 
 // A rollback deploys the jobs before the operators, which may still import a queue of the newer version.

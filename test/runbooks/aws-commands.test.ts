@@ -13,7 +13,6 @@ const models: Record<string, object> = { cloudformation, dynamodb, lambda, secre
 
 /** Services without a client in this project. */
 const UNMODELLED = [
-  'apigateway',
   'backup',
   'cloudwatch',
   'deploy',
