@@ -60,6 +60,7 @@ const rows = rowsOf(`
   bank behave bank=GCB as=rejecting code=no_money  --code: must be one of insufficient_funds, invalid_account
   bank behave bank=GCB as=normal for=5m  --for: does not apply to normal
   bank behave bank=GCB as=down for=5  --for: must be a duration such as 30s, 6m, 2h or 5d
+  bank behave bank=GCB as=down for=999999999d  --for: must be at most 366d
   bank update bank=XXX connector=none  no such bank
   bank create bank=GCB name=Again connector=none  already exists
   connector set bank=XXX connector=none  no such bank

@@ -5,7 +5,7 @@ import { PayoutDays } from '../../domain/banks/calendar.ts'
 import { failureCodes } from '../../domain/banks/failure-code.ts'
 import { StatementColumns, StatementEncoding } from '../../domain/banks/statement-format.ts'
 import { text } from '../../domain/text.ts'
-import { Duration } from '../../domain/time.ts'
+import { DAY_MS, Duration } from '../../domain/time.ts'
 import * as o from '../options.ts'
 import type { Noun } from '../verbs.ts'
 
@@ -132,7 +132,11 @@ export const bank = {
           code: o.optionalWord('failure code, for rejecting (default transaction_declined)', {
             options: failureCodes,
           }),
-          for: o.optional('DURATION', 'such as 30s, 5m or 2h (default: until normal)', Duration),
+          for: o.optional(
+            'DURATION',
+            'such as 30s, 5m or 2h (default: until normal)',
+            v.pipe(Duration, v.maxValue(366 * DAY_MS, 'must be at most 366d')),
+          ),
         }),
         v.check(
           ({ as, code }) => code === undefined || as === 'rejecting',
