@@ -26,8 +26,9 @@ const change = async (
 export const manageCalendar = operatorHandler(calendar, {
   set: async ({ year, days }, author, runtime) => {
     if (!days) return invalid({ days: ['is required: the command reads them from the file'] })
-    const isOfYear = Object.keys(days).every((day) => day.startsWith(`${year}-`))
-    return isOfYear
+    const dates = Object.keys(days)
+    // None would remove the holidays of the year.
+    return dates.length > 0 && dates.every((day) => day.startsWith(`${year}-`))
       ? change(year, (previous) => ({ ...previous, days }), author, runtime)
       : invalid({ days: [`must be days of ${year}`] })
   },

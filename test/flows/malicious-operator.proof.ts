@@ -204,7 +204,7 @@ const attacksOn = (w: World): Attack[] => [
   ['settlement retry', { batch: w.failed }],
   ['settlement run', { date: today() }],
   ['reconciliation statement', { bank: 'GCB', date: today(), statement: STATEMENT }],
-  ['calendar set', { year: '2099', file: 'x', days: '{}' }],
+  ['calendar set', { year: '2099', file: 'x', days: '{"2099-01-01":"x"}' }],
   ['calendar add', { date: '2099-01-01', name: 'x' }],
   ['calendar remove', { date: '2099-01-01' }],
   ['secret reseal', {}],

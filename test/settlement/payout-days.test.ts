@@ -221,6 +221,7 @@ test('the days of a calendar are added, renamed, removed, replaced and listed in
 test.each([
   [{ year: '2026', file: 'x' }, '--days: is required'],
   [{ year: '2026', file: 'x', days: '{"2027-01-01":"x"}' }, '--days: must be days of 2026'],
+  [{ year: '2026', file: 'x', days: '{}' }, '--days: must be days of 2026'],
   [{ year: '2026', file: 'x', days: '{"2026-02-30":"x"}' }, 'calendar'],
   [{ year: '2026', file: 'x', days: '[]' }, '--days'],
   [{ year: '2026', file: 'x', days: 'no JSON' }, '--days'],
