@@ -23,7 +23,8 @@ const lostSpan = async ({ since }: Since, { at }: Pick<Author, 'at'>): Promise<S
   const restore = await findRestore()
   if (!restore) return new Refusal(1404, { details: 'no restore has begun' })
   const from = secondsAfter(since, -CALL_SECONDS)
-  if (from >= restore.begunAt) return invalid({ since: ['must be before the restore began'] })
+  if (from >= restore.begunAt)
+    return invalid({ since: ['must be less than a minute after the restore began'] })
   return since < secondsAfter(at, -ERASURE_DAYS * DAY_SECONDS)
     ? invalid({ since: [`must be within ${ERASURE_DAYS} days`] })
     : { from, before: restore.begunAt }

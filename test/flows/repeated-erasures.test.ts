@@ -10,7 +10,7 @@ import { type Shown, testInProcess, useService } from '../support/running-servic
 /** Erasures that a restore of the table has undone (docs/restore.md#restore-the-table). */
 
 const service = useService()
-const { call, refusal } = service
+const { call } = service
 
 const REASON = 'Request 9'
 const erase = (phone: string) => call('customer', 'erase', { phone, reason: REASON })
@@ -68,16 +68,4 @@ testInProcess('a number that no version of the sealing key opens is counted', as
   await actingAs('manage-customer', () => putNew({ erasure: `${day}/0` }, JSON.stringify(stored)))
   await begin()
   expect(await repeat(since)).toMatchObject({ unreadable: 1 })
-})
-
-test('a repeat is refused since a time over 400 days ago, or over a minute after the restore began', async () => {
-  await begin()
-  const reasons = {
-    [new Date(Date.now() - 401 * 86_400_000).toISOString()]: 'must be within 400 days',
-    [new Date(Date.now() + 70_000).toISOString()]: 'must be before the restore began',
-    '9999-12-31': 'must be before the restore began',
-  }
-  for (const [since, reason] of Object.entries(reasons)) {
-    expect(await refusal('customer', 'repeat-erasures', { since })).toBe(`--since: ${reason}`)
-  }
 })

@@ -3,7 +3,8 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { functionRows } from '../../infra/definitions/functions.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { eraseCustomer } from '../../shared/operator/customer-erasure.ts'
-import { repeatErasures } from '../../shared/operator/repeated-erasures.ts'
+import { refusalToRepeat, repeatErasures } from '../../shared/operator/repeated-erasures.ts'
+import { explain } from '../../shared/operator/verbs.ts'
 import { changeRestore } from '../../shared/store/operator/restores.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
@@ -92,4 +93,18 @@ test('an erasure whose call could still write after the restored second is repea
     [timeout + 1, 0],
   ] as const)
     expect(await repeat(inSeconds(second), 60)).toMatchObject({ repeated })
+})
+
+const SOON = '--since: must be less than a minute after the restore began'
+
+test.each([
+  ['400 days before the call', '2025-10-17T13:00:00.000Z', undefined],
+  ['over 400 days before it', '2025-10-17T12:59:59.999Z', '--since: must be within 400 days'],
+  ['under a minute after the restore began', '2026-11-21T13:00:59.999Z', undefined],
+  ['a minute after that', '2026-11-21T13:01:00.000Z', SOON],
+  ['a later century', '9999-12-31T00:00:00.000Z', SOON],
+])('a repeat since %s, %s, has the refusal %s', async (_, since, refusal) => {
+  await begin()
+  const refused = await refusalToRepeat({ since: new Date(since) }, { at: inSeconds(BEGUN) })
+  expect(refused && explain(refused)).toBe(refusal)
 })
