@@ -11,7 +11,7 @@ test.each([
     { prompts: 39, unwanted: 20 },
   ],
 ])(
-  'the prompts of a provider are unwanted from twenty and half of them on: %s',
+  'the unwanted prompts of a day count from twenty on, if they are more than half: %s',
   (_, use, found) => {
     expect(unwantedPromptsIn(use)).toEqual(found)
   },

@@ -48,7 +48,7 @@ test('a late reply makes a bank slow, and a prompt one makes it up again', () =>
   expect(after([0, 'late'], [3, 'prompt'])).toMatchObject({ state: 'up', since: inSeconds(3) })
 })
 
-test('a failure ten minutes after the last ones begins a new row', () => {
+test('a failure ten minutes after the first of a row begins a new row', () => {
   const health = after(...retries.slice(0, -1), [601, 'failed'])
   expect(health).toMatchObject({ state: 'up', failures: 1, failingSince: inSeconds(601) })
 })
