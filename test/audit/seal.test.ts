@@ -1,5 +1,6 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { findSealedBefore } from '../../shared/audit/sealed-day.ts'
 import { verifyDays } from '../../shared/audit/verify.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { approvalId } from '../../shared/domain/operator/approval.ts'
@@ -126,6 +127,21 @@ test('a night seals the first day whose night has begun and not ended', async ()
   await seal(TOMORROW)
   expect(contentOf(TOMORROW).previous.day).toBe(TODAY)
 })
+
+test.each([
+  [35, true],
+  [36, false],
+])(
+  'a night that is %d days after the last object continues the chain: %s',
+  async (gap, continues) => {
+    const last = await findSealedBefore(dayAfter(DAY_AFTER, gap))
+    expect(last?.day).toBe(continues ? DAY_AFTER : undefined)
+    // The first day is named, but not sealed.
+    for (const day of [TODAY, TOMORROW, DAY_AFTER]) objects.delete(`${day}.json`)
+    await seal(dayAfter(TODAY, gap))
+    expect(objects.has(`${TODAY}.json`)).toBe(continues)
+  },
+)
 
 test('a repeated night writes nothing', async () => {
   const before = new Map(objects)
@@ -383,6 +399,7 @@ test('a missing day is named after its run has expired, and when two nights have
   await seal(DAY_AFTER)
   objects.delete(`${TOMORROW}.json`)
   const overdue = at(dayAfter(THIRD, 2), '06:00:00')
+  expect(await verified(THIRD, THIRD, new Date(overdue.getTime() - 1))).toEqual({ [THIRD]: 'open' })
   expect(await verified(TOMORROW, THIRD, overdue)).toEqual({
     [TOMORROW]: `missing: the object between others; the next is of ${DAY_AFTER}`,
     [DAY_AFTER]: `broken link: the object of ${TOMORROW} is missing`,

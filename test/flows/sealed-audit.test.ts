@@ -42,6 +42,8 @@ testInProcess('the nights of a sandbox seal its days, and a day of today is open
 
 test('a verification has at most 400 days', async () => {
   const from = '2026-11-21' as Day
+  const { result } = (await verify(from, dayAfter(from, 399))) as { result: unknown[] }
+  expect(result).toHaveLength(400)
   expect(await verify(from, dayAfter(from, 400))).toEqual({
     error: '--to: must be within 400 days',
   })
