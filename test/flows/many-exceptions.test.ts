@@ -240,16 +240,6 @@ describe('a refund of many debits', () => {
     expect((await refundsOf(late)).every(Boolean)).toBe(true)
   })
 
-  test('a call about more debits than its reply can name is refused', async () => {
-    const references = Array.from(
-      { length: 30_001 },
-      (_, index) => `DCS-20200101-${String(index).padStart(6, '0')}`,
-    )
-    expect(await operateWith('refund', references.join('\n'))).toEqual({
-      error: 'one call takes at most 30000 references',
-    })
-  })
-
   test('a malformed file is refused with its lines', async () => {
     const reply = await operateWith('refund', 'reference\nDCS-20261121-ABC123\nnone\n,\n')
     expect(reply).toEqual({
