@@ -88,6 +88,7 @@ test('a use is unusual above three times the busiest earlier day', () => {
     { use: 'unknownNumbers', count: 91, busiest: 30 },
   ])
   expect(unusualUses({ charges: 499, invalidAccounts: 19, unknownNumbers: 49 }, [])).toEqual([])
+  expect(unusualUses({ charges: 500 }, [])).toEqual([{ use: 'charges', count: 500, busiest: 0 }])
 })
 
 testInProcess(
