@@ -1,20 +1,24 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
+import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { DAY_SECONDS, secondsAfter } from '../../shared/domain/time.ts'
+import { eraseCustomer } from '../../shared/operator/customer-erasure.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findLaterErasure, putLaterErasures } from '../../shared/store/debits/later-erasures.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { type Item, put, read } from '../../shared/store/table.ts'
 import { listDue, shards } from '../../shared/store/work-index.ts'
 import { sweepErasure, WORKERS_SECONDS } from '../../shared/sweep/erasure.ts'
-import { bankMove, inSeconds, pendingDebit, still } from '../support/examples.ts'
+import { useReportShelf } from '../settlement/report-shelf.ts'
+import { bankMove, gcb, inSeconds, pendingDebit, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
-import { storeDebit } from '../support/settings.ts'
+import { storeBank, storeDebit } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 /** Debits that the sweep erases on their days (docs/compliance.md#personal-data). */
 
+useReportShelf()
 beforeEach(async () => {
   vi.stubEnv('ERASE_AFTER_DAYS', '10')
   await useFreshTable()
@@ -90,4 +94,17 @@ test('a lower age reaches erasures that were requested before', async () => {
   if (!item) throw new Error('No page is due')
   await sweepErasure(item, still({ now: () => inDays(8) }))
   expect((await findDebit(reference))?.facts.phone).toBeNull()
+})
+
+test.each([
+  ['at the time from which its debit may be erased erases it', 0, { erased: 1, later: 0 }],
+  ['a millisecond earlier leaves it to the sweep', -0.001, { erased: 0, later: 1 }],
+])('a call %s', async (_, seconds, expected) => {
+  vi.stubEnv('SEALING_KEY', 'a key of this test')
+  await storeBank(gcb)
+  const phone = (await failedOn(0)).facts.phone as PhoneNumber
+  const at = secondsAfter(inDays(10), seconds)
+  const author = { id: 'call', at, by: 'local:ama', noun: 'customer', verb: 'erase' }
+  const erasing = eraseCustomer({ phone, reason: 'Request' }, author, still({ now: () => at }))
+  expect(granted(await erasing)).toMatchObject(expected)
 })

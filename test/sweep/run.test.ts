@@ -6,7 +6,7 @@ import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Reference } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { debitLine } from '../../shared/domain/settlement/line.ts'
-import { secondsAfter } from '../../shared/domain/time.ts'
+import { DAY_SECONDS, secondsAfter } from '../../shared/domain/time.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { SETTLED } from '../../shared/domain/webhooks/event.ts'
 import { reverseDebit } from '../../shared/operator/transitions.ts'
@@ -376,4 +376,17 @@ test('the events of a debit that is reversed within two minutes are published af
   await reverse(debit)
   await runFrom(10, 5)
   expect(await published(provider)).toEqual(eventsOf([debit], 5))
+})
+
+test.each([
+  ['completed three days ago', [3], -3 * DAY_SECONDS, false],
+  ['completed a second earlier', [], -3 * DAY_SECONDS - 1, false],
+  ['reversed an hour after its completion', [3], -3_600, true],
+  ['reversed a second later than that', [], -3_601, true],
+])('the repair of a debit %s publishes the events %j', async (_, events, seconds, isReversed) => {
+  await sweptUntil(0)
+  const completed = completedDebit(provider, inSeconds(seconds - 30))
+  const debit = isReversed ? granted(await reverse(completed)) : completed
+  await gathered(() => repair(provider, [{ debit, deliveries: [] }], NOON))
+  expect(await published(provider)).toEqual(events.map((n) => `${debit.facts.reference}#${n}`))
 })
