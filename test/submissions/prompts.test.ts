@@ -258,16 +258,21 @@ test('the count costs half a read unit of an ordinary debit, and no write', asyn
   })
 })
 
-test('the wait for the prompts of other debits is not the time of a slow bank', async () => {
-  await storeBank({ ...bank, openPromptsMax: 1 })
+test.each([
+  [1.999, 'up'],
+  [2, 'slow'],
+])('a bank that takes %d seconds besides the wait for prompts is %s', async (seconds, state) => {
+  const behaviour = { as: 'slow', code: null, until: null } as const
+  await storeBank({ ...bank, openPromptsMax: 1, behaviour })
   const health = { state: 'slow', failures: 1, failingSince: inSeconds(0) } as const
   await changeBankHealth(bank.identifier, () => health, inSeconds(0))
   const [debit, other] = [await stored(a, 0), await stored(a, 0)]
   const decided = refusePrompt(other, { at: inSeconds(1), requestId: 'other' })
   let now = 1
-  const pause = async () => {
-    now += 3
-    await storeDebit(decided)
+  const pause = async (milliseconds: number) => {
+    const isBank = milliseconds === 5_000
+    now += isBank ? seconds : 3
+    if (!isBank) await storeDebit(decided)
   }
   const runtime = still({ now: () => inSeconds(now), pause })
   const submit = newSubmitter(
@@ -275,7 +280,7 @@ test('the wait for the prompts of other debits is not the time of a slow bank', 
     runtime,
   )
   await submit({ reference: debit.facts.reference, repeated: false, requestId: 'request' })
-  expect(await bankHealth(bank.identifier, inSeconds(now))).toMatchObject({ state: 'up' })
+  expect(await bankHealth(bank.identifier, inSeconds(now))).toMatchObject({ state })
 })
 
 test('a submission is recorded although the health of its bank cannot be written', async () => {

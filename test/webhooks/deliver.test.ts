@@ -17,6 +17,7 @@ import { changeHealth, findHealth } from '../../shared/store/webhooks/health.ts'
 import { debitEvent } from '../../shared/views/webhook-payload.ts'
 import { attemptDelivery, saveAttempts } from '../../shared/webhooks/attempt.ts'
 import { closeConnections } from '../../shared/webhooks/http/connection.ts'
+import { pingWebhook } from '../../shared/webhooks/ping.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 import { eventually } from '../support/eventually.ts'
 import { atOnce, bankMove, NOON, pendingDebit, providerId, webhook } from '../support/examples.ts'
@@ -313,4 +314,16 @@ test('the ten messages of a slow receiver move to the sidelined queue in at most
 test('a message about an event that a restore has lost is handled without a request', async () => {
   expect(await invoke([charged(pendingDebit())])).toEqual(DONE)
   expect([arrived, sends]).toEqual([[], []])
+})
+
+test.each([
+  [1_999, false],
+  [2_000, true],
+])('a slow webhook whose ping takes %d ms stays slow: %s', async (milliseconds, isSlow) => {
+  const provider = providerId('pinged')
+  await storeWebhook(provider, { ...webhook, url: `${receiverUrl()}/pinged` })
+  await changeHealth(provider, () => ({ slowSince: NOON }))
+  const times = [0, milliseconds].map((time) => new Date(time))
+  await pingWebhook(provider, { ...real, wallTime: () => times.shift() ?? NOON })
+  expect((await findHealth(provider)).slowSince !== undefined).toBe(isSlow)
 })
