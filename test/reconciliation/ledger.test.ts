@@ -163,6 +163,19 @@ test('the statement of an account that takes too long names the option that shor
   expect(await statementOf('cash', 900)).toEqual(refused)
 })
 
+test('the statement of an account has at most ten thousand entries', async () => {
+  const correction = { amount: 2, reason: 'x', at: at('11:00:00', 1).toISOString(), by: 'x' }
+  for (const reference of ['R-1', 'R-2', 'R-3', 'R-4']) {
+    await fund(1, at('10:00:00', 1), { reference })
+    const corrections = Array(2_499).fill(correction)
+    await overwrite(keys.funding(gcb.identifier, reference), { corrections })
+  }
+  expect((await statementOf('cash')).result.entries).toHaveLength(10_000)
+  await fund(1, at('12:00:00', 1))
+  const error = expect.stringContaining('--to: needs fewer days: over 10000 entries')
+  expect(await statementOf('cash')).toEqual({ error })
+})
+
 test('a payout by a clock behind that of the builder belongs to the day on which its batch was sealed', async () => {
   const provider = await newProvider({ account: '1041001001' })
   await completedDebits(provider, [100_00], at('12:00:00'))

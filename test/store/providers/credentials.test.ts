@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
+import { manageCredential } from '../../../functions/operator/manage-credential.ts'
 import { real } from '../../../shared/runtime.ts'
 import {
   credentialId,
@@ -6,7 +7,7 @@ import {
   putCredential,
   revokeCredential,
 } from '../../../shared/store/providers/credentials.ts'
-import { demoProvider, gcb, inSeconds, NOON } from '../../support/examples.ts'
+import { demoProvider, gcb, inSeconds, NOON, still } from '../../support/examples.ts'
 import { storeBank, storeProvider } from '../../support/settings.ts'
 import { useFreshTable } from '../../support/tables.ts'
 
@@ -43,4 +44,13 @@ test('a token ends when it expires, cached or not', async () => {
   expect(await findCaller('token-f', inSeconds(50))).toBeDefined()
   expect(await findCaller('token-f', inSeconds(59))).toBeDefined()
   expect(await findCaller('token-f', inSeconds(60))).toBeUndefined()
+})
+
+test('a credential that ends at the time of its issue is refused, and one that ends later is issued', async () => {
+  const issue = (at: Date) => {
+    const options = { provider: demoProvider.id, 'expires-on': at.toISOString() }
+    return manageCredential(still())({ verb: 'issue', options, actor: 'local:ama' })
+  }
+  expect(await issue(NOON)).toEqual({ error: '--expires-on: has passed' })
+  expect(await issue(inSeconds(0.001))).toHaveProperty('result')
 })
