@@ -159,8 +159,8 @@ test('a refused debit has the published code, and the log line names its provide
 
 test('a prompt counts for ten minutes, also after its debit ends, and a refused debit never counts', async () => {
   for (let n = 0; n < 6; n += 1) await submitAt(await stored(a, n), n)
-  expect(await statusAt(await stored(a, 599), 599)).toBe('failed')
-  expect(await statusAt(await stored(a, 602), 602)).toBe('processing')
+  expect(await statusAt(await stored(a, 600), 600)).toBe('failed')
+  expect(await statusAt(await stored(a, 601), 601)).toBe('processing')
 })
 
 test('a debit that waited counts for ten minutes from its submission, not from its charge', async () => {
@@ -168,14 +168,14 @@ test('a debit that waited counts for ten minutes from its submission, not from i
   for (let n = 0; n < 3; n += 1) waited.push(await stored(a, n))
   for (const debit of waited) expect(await statusAt(debit, 400)).toBe('processing')
   expect(await statusAt(await stored(a, 610), 610)).toBe('failed')
-  expect(await statusAt(await stored(a, 999), 999)).toBe('failed')
+  expect(await statusAt(await stored(a, 1_000), 1_000)).toBe('failed')
   expect(await statusAt(await stored(a, 1_001), 1_001)).toBe('processing')
 })
 
 test('a debit that was never submitted counts for ten minutes from its charge', async () => {
   for (let n = 0; n < 3; n += 1) await stored(a, n)
-  expect(await statusAt(await stored(a, 599), 599)).toBe('failed')
-  expect(await statusAt(await stored(a, 603), 603)).toBe('processing')
+  expect(await statusAt(await stored(a, 600), 600)).toBe('failed')
+  expect(await statusAt(await stored(a, 601), 601)).toBe('processing')
 })
 
 test('a thousand debits that were never submitted do not prevent the count of later ones', async () => {

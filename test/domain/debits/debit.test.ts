@@ -5,6 +5,7 @@ import {
   approve,
   type Debit,
   deadline,
+  mayBeSubmitted,
   merged,
   type Phase,
   stateAt,
@@ -102,6 +103,11 @@ test.each([
   const expired = stateAt(timeOut(processing, phase, cause) as Debit)
   expect(expired).toMatchObject({ status: 'failed', errorCode: 'timeout', errorMessage })
   expect(refused(timeOut(completed, phase, cause)).code).toBe('422/3001')
+})
+
+test('a debit may be submitted until three minutes before its end', () => {
+  const times = [at('10:06:59.999'), at('10:07:00.000')]
+  expect(times.map((time) => mayBeSubmitted(opened, time, clocks(1)))).toEqual([true, false])
 })
 
 test('an approval stops the five-minute timeout only, once, and is not an event', () => {
