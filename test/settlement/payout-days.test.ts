@@ -3,7 +3,7 @@ import { processBatch } from '../../functions/jobs/process-batch.ts'
 import { reconcileDay } from '../../functions/jobs/reconcile-day.ts'
 import { manageCalendar } from '../../functions/operator/manage-calendar.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import type { Batch } from '../../shared/domain/settlement/batch.ts'
+import { type Batch, isEarlyPayout } from '../../shared/domain/settlement/batch.ts'
 import { dayOf } from '../../shared/domain/time.ts'
 import { closeDay } from '../../shared/reconciliation/close-day.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
@@ -96,11 +96,12 @@ test.each([
   ['before a free last day is paid after New Year', 37, ['2026-12-31', '2027-01-01'], '2027-01-04'],
 ] as const)('a debit %s', async (_, day, holidays, payOn) => {
   for (const date of holidays) await holiday(date)
-  const { id, payOn: stored } = await batchOf(day)
-  expect(stored).toBe(payOn)
-  const before = new Date(Date.parse(payOn) - 1)
+  const batch = await batchOf(day)
+  expect(batch.payOn).toBe(payOn)
+  const [before, from] = [new Date(Date.parse(payOn) - 1), new Date(payOn)] as const
   expect(await listPayable(before)).toEqual([])
-  expect(await listPayable(new Date(payOn))).toEqual([id])
+  expect(await listPayable(from)).toEqual([batch.id])
+  expect([before, from].map((time) => isEarlyPayout(batch, time))).toEqual([true, false])
 })
 
 test('a debit is paid on the day after the run if its bank pays on all days, or no account is known', async () => {
