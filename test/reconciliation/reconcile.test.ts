@@ -68,8 +68,8 @@ const inProgress: [string, plant: () => Promise<unknown>, Date, Date, number][] 
   [
     'a completed debit until the end of the next run',
     () => completed({ provider: other }),
-    at(TOMORROW, '01:59:59'),
-    at(TOMORROW, '02:00:01'),
+    at(TOMORROW, '01:59:59.999'),
+    at(TOMORROW, '02:00:00'),
     22,
   ],
   [
@@ -79,22 +79,22 @@ const inProgress: [string, plant: () => Promise<unknown>, Date, Date, number][] 
       await settle(TOMORROW)
       await transitioned(done, 'reversed', at(TOMORROW, '09:00:00'))
     },
-    at(DAY_AFTER, '01:59:59'),
-    at(DAY_AFTER, '02:00:01'),
+    at(DAY_AFTER, '01:59:59.999'),
+    at(DAY_AFTER, '02:00:00'),
     27,
   ],
   [
     'a batch that is being built',
     () => put(keys.batch(batchOf(TODAY).id), 'batch', toBatchItem(batchOf(TODAY))),
-    at(TODAY, '01:00:00'),
-    at(TODAY, '03:00:00'),
+    at(TODAY, '02:00:01'),
+    at(TODAY, '02:00:01.001'),
     26,
   ],
   [
     'an open debit until its timeouts',
     () => charged({ provider: other }),
-    at(TODAY, '12:09:59'),
-    at(TOMORROW, '02:00:01'),
+    at(TODAY, '12:12:00'),
+    at(TODAY, '12:12:00.001'),
     4,
   ],
 ]
@@ -140,8 +140,8 @@ test('a refund in progress for two days is a difference unless a restore holds i
 test('an event before its attempt or before its subscription causes no difference', async () => {
   await putProviders()
   await transitioned(await charged(), 'failed', at(TODAY, '12:02:00'))
-  expect(await differencesOn(TODAY, at(TODAY, '12:05:00'))).toEqual([])
-  expect(await differencesOn(TODAY)).toMatchObject([{ number: 15 }])
+  expect(await differencesOn(TODAY, at(TODAY, '13:02:00'))).toEqual([])
+  expect(await differencesOn(TODAY, at(TODAY, '13:02:00.001'))).toMatchObject([{ number: 15 }])
   const later = at(TODAY, '12:02:01').toISOString()
   const settings = { since: at(TODAY, '00:00:00').toISOString() }
   for (const subscribed of ['transaction.failed', 'transaction.completed']) {
