@@ -31,7 +31,7 @@ const SHARED_PART = '*'
 
 const PARTS_AT_ONCE = 16
 
-/** Less than the days for which runs are kept. */
+/** Missed days that a night recomputes: fewer than those for which runs are kept. */
 const NIGHTS_MAX = 30
 
 /**
@@ -41,7 +41,7 @@ const NIGHTS_MAX = 30
 export const daysToReconcile = async (until: Day): Promise<Day[]> => {
   const days = [until]
   for (let day = until; !(await store.findRun(day)); ) {
-    if (days.length > NIGHTS_MAX) return [until]
+    if (days.length - 1 > NIGHTS_MAX) return [until]
     day = dayAfter(day, -1)
     days.unshift(day)
   }
