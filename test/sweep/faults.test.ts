@@ -296,11 +296,15 @@ test('the repair of a day publishes an event that a clock behind dated on the da
   expect(published.map(({ n }) => n).sort()).toEqual([0, 1, 2])
 })
 
-test('the repair of a day that the feed no longer has delivers its events only', async () => {
+test.each([
+  ['that the feed no longer has delivers its events only', -0.001, []],
+  ['that the feed still has delivers and publishes its events', 0, [0, 1]],
+])('the repair of a day %s', async (_, seconds, events) => {
   await storeWebhook(demoProvider.id, webhook)
-  const debit = pendingDebit({}, inSeconds(-40 * 86_400))
+  const at = inSeconds(seconds - 30 * 86_400)
+  const debit = pendingDebit({}, at)
   insert(JSON.parse(JSON.stringify(toDebitItem(debit))))
-  const day = { provider: demoProvider.id, date: dayOf(inSeconds(-40 * 86_400)) }
+  const day = { provider: demoProvider.id, date: dayOf(at) }
   const { reference } = debit.facts
   // The second repair finds the deliveries of the first one.
   for (const repaired of [[reference], []]) {
@@ -309,7 +313,7 @@ test('the repair of a day that the feed no longer has delivers its events only',
     })
   }
   expect((await listDeliveries(reference)).map(({ n }) => n)).toEqual([0, 1])
-  expect(await listNewest(demoProvider.id, 10)).toEqual([])
+  expect((await listNewest(demoProvider.id, 10)).map(({ n }) => n).sort()).toEqual(events)
 })
 
 test('a repair of a day whose time is up continues after its last page', async () => {
