@@ -17,6 +17,7 @@ type Step = { [Name in Kind | 'outcome']?: Result } & {
   post?: string
   query?: string
   secret?: string
+  seconds?: number
   status?: number
   reply?: object
 }
@@ -126,7 +127,8 @@ for (const {
     const kinds = ['submission', 'payout', 'refund', 'outcome'] as const
     for (const step of steps) {
       for (const kind of kinds) results[kind] = step[kind] ?? results[kind] ?? null
-      const sent = { path: `/${step.post}`, secret: step.secret ?? SECRET }
+      const { secret = SECRET, seconds = 0 } = step
+      const sent = { path: `/${step.post}`, secret, seconds }
       const reply = step.post ? await send(sent) : step.query && (await query(step.query))
       if (!reply) continue
       const refusals: Record<number, string> = { 404: 'not received', 500: 'internal error' }

@@ -136,7 +136,7 @@ def test_scenario(service: Service, case: dict[str, Any]) -> None:
     bank = service.bank
     bank.reset(case.get("payments", True), secret=case.get("secret", SECRET))
     for step in case["steps"]:
-        signed = {"secret": step.get("secret", SECRET)}
+        signed = {name: step[name] for name in ("secret", "seconds") if name in step}
         if "post" in step:
             reply = service.post(step["post"], **signed)
         elif "query" in step:
