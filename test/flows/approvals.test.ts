@@ -490,19 +490,23 @@ describe('a request', () => {
 
   test('a request expires after 24 hours and can then be neither granted nor denied', async () => {
     const id = await changeAccount('1041008001')
-    const send = async (verb: string, options: Options, ms = DAY_MS) => {
-      const handler = manageApproval({ ...real, now: () => new Date(Date.now() + ms) })
+    const expiresAt = new Date(Date.parse((await show(id)).requested_at) + DAY_MS)
+    const before = new Date(expiresAt.getTime() - 1)
+    const send = async (verb: string, options: Options, at = expiresAt) => {
+      const handler = manageApproval({ ...real, now: () => at })
       return (await handler({ verb, options, actor: kofi })) as OperatorReply
     }
     const expired = { error: expect.stringContaining('the request expired at') }
     for (const verb of ['grant', 'deny']) expect(await send(verb, { id })).toEqual(expired)
     const listed: Shown[] = printed(await send('list', { status: 'expired' }))
     expect(listed.map((one) => one.id)).toContain(id)
-    const open = printed(await send('show', { id }, DAY_MS - 60_000))
+    const open = printed(await send('show', { id }, before))
     expect(open).toMatchObject({ status: 'pending' })
     // A grant that was recorded in time but not executed expires as well.
-    const decision = { decision: 'granted', by: kofi, at: new Date() } as const
-    expect(await decideApproval(id, decision, [], real)).toBe(true)
+    const decide = (at: Date) => decideApproval(id, { decision: 'granted', by: kofi, at }, [], real)
+    expect([await decide(expiresAt), await decide(before)]).toEqual([false, true])
+    const claim = (at: Date) => claimApproval({ id, claim: 'worker', at, until: expiresAt })
+    expect([await claim(expiresAt), await claim(before)]).toEqual([false, true])
     expect(await send('grant', { id })).toEqual(expired)
     const shown = printed(await send('show', { id }))
     expect(shown).toMatchObject({ status: 'expired', done_at: null })
@@ -784,9 +788,13 @@ describe('a grant', () => {
     const at = new Date()
     await decideApproval(id, { decision: 'granted', by: kofi, at }, [], real)
     expect(await refusalToGrant(id, esi)).toBe(`the request was already granted by ${kofi}`)
-    const claim = { id, claim: 'lost worker', at, until: new Date(Date.now() + 2_000) }
-    expect(await claimApproval(claim)).toBe(true)
+    const until = new Date(Date.now() + 2_000)
+    const claim = (worker: string, time: Date) =>
+      claimApproval({ id, claim: worker, at: time, until })
+    expect(await claim('lost worker', at)).toBe(true)
     expect(await refusalToGrant(id, kofi)).toBe('the call is in progress or was already made')
+    expect(await claim('other', new Date(until.getTime() - 1))).toBe(false)
+    expect(await claim('other', until)).toBe(true)
     const done = await eventually(() => grant(id))
     expect(numberOf(done)).toBe('1041008006')
   })
