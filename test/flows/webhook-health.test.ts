@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { manageDelivery } from '../../functions/operator/manage-delivery.ts'
 import { jobs } from '../../infra/definitions/jobs.ts'
 import { changeHealth } from '../../shared/store/webhooks/health.ts'
 import { findRecovery } from '../../shared/store/webhooks/recoveries.ts'
 import { eventually } from '../support/eventually.ts'
-import { atOnce, NOON, providerId } from '../support/examples.ts'
+import { atOnce, NOON, providerId, still } from '../support/examples.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
 import type { Answer, Received } from '../support/receiver.ts'
 import { redeliverPath } from '../support/requests.ts'
@@ -156,16 +157,21 @@ test.each(['enable', 'set'])('a disabled webhook gets nothing until `webhook %s`
   }
 })
 
+const UNCONFIGURED = 'Webhook not configured for partner (4404)'
+
 test.each([
-  ['redelivers', daysAgo(14.1).toISOString(), '--since: must not be more than 14 days ago'],
-  ['redelivers', daysAgo(-1).toISOString(), '--since: must not be in the future'],
-  ['redelivers', 'yesterday', '--since: must be a time like 2026-11-21T10:00:00Z'],
-  ['other', daysAgo(1).toISOString(), 'Webhook not configured for partner (4404)'],
-])('a recovery for %s since %s is refused: %s', async (provider, since, error) => {
-  expect(await service.refusal('delivery', 'recover', { provider, since })).toBe(error)
+  ['yesterday', '--since: must be a time like 2026-11-21T10:00:00Z'],
+  ['2026-11-07T11:59:59.999Z', '--since: must not be more than 14 days ago'],
+  ['2026-11-07T12:00:00Z', UNCONFIGURED],
+  ['2026-11-21T12:00:00Z', UNCONFIGURED],
+  ['2026-11-21T12:00:00.001Z', '--since: must not be in the future'],
+])('a recovery since %s without a webhook is refused at noon: %s', async (since, error) => {
+  const recover = manageDelivery(still())
+  const options = { provider: 'other', since }
+  expect(await recover({ verb: 'recover', options, actor: 'local:ama' })).toEqual({ error })
 })
 
-// Pages: test/queues/relay.test.ts and test/store/webhooks/recoveries.test.ts.
+// Pages: test/queues/relay.test.ts and test/webhooks/recover-deliveries.test.ts.
 test('a recovery sends every undelivered event once, and no delivered one', async () => {
   const own = await subscribe('recovers', { 'max-attempts': '1' })
   const { id: provider, charge, delivery, attempt } = own.provider
