@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
+import * as v from 'valibot'
 import { expect, test, vi } from 'vitest'
 import { replyStore } from '../../sdk/typescript/examples/reply-store.ts'
-import { type Kind, memoryStore } from '../../sdk/typescript/src/bank-replies.ts'
+import { type Kind, memoryStore, replyText } from '../../sdk/typescript/src/bank-replies.ts'
 import { type BankServerOptions, bankServer } from '../../sdk/typescript/src/bank-server.ts'
+import { BankReference } from '../../shared/domain/debits/bank-update.ts'
 import { requestHmac } from '../../shared/request-hmac.ts'
 import { camelCased } from '../support/camel-case.ts'
 import { whileListening } from '../support/servers.ts'
@@ -190,6 +192,20 @@ test.each(cases.impossible_results)(
     expect((await query()).status).toBe(404)
   },
 )
+
+test('a handler can return exactly the references that the service accepts', () => {
+  const isReturned = (bankReference: string): boolean => {
+    try {
+      return replyText('submission', order, { status: 'accepted', bankReference }) !== ''
+    } catch {
+      return false
+    }
+  }
+  const characters = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code))
+  const references = [...characters, 'a', '\u{E0001}', '😀'].flatMap((one) => [one, `a${one}`])
+  const differing = references.filter((text) => isReturned(text) !== v.is(BankReference, text))
+  expect(differing).toEqual([])
+})
 
 const throws = () => {
   throw new Error('no database')

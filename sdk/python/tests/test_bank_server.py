@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import json
 import math
+import re
 import sqlite3
 import subprocess
 import threading
@@ -322,6 +323,22 @@ def test_a_reply_has_each_member_of_the_protocol_and_needs_the_required_ones(
                 complete_reply(kind, request, rest)
         else:
             assert omitted not in complete_reply(kind, request, rest)
+
+
+def test_a_reference_has_exactly_the_characters_of_the_protocol() -> None:
+    schema = PROTOCOL["components"]["schemas"]["Accepted"]["properties"]["bank_reference"]
+    pattern = re.compile(schema["pattern"])
+
+    def is_returned(reference: str) -> bool:
+        try:
+            return bool(complete_reply("submission", ORDER, {**ACCEPTED, "bank_reference": reference}))
+        except ValueError:
+            return False
+
+    # The pattern has no lone surrogates.
+    characters = [chr(code) for code in range(0x10000) if not 0xD800 <= code <= 0xDFFF]
+    references = [text for one in [*characters, "😀"] for text in (one, f"a{one}")]
+    assert [text for text in references if is_returned(text) != bool(pattern.fullmatch(text))] == []
 
 
 def test_the_account_of_a_number_is_asked_with_a_signature(any_service: Service) -> None:

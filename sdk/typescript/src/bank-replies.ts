@@ -84,8 +84,17 @@ const MEMBERS: Record<Kind, Record<string, readonly string[]>> = {
   refund: PAYMENT_MEMBERS,
 }
 
-const isText = (value: unknown, longest = Number.POSITIVE_INFINITY): boolean =>
-  typeof value === 'string' && value.trim() !== '' && value.length <= longest
+/** The service ignores a wrong reference of these. */
+const IGNORED = ['failed', 'underway']
+
+// The characters of `bank_reference` in docs/bank-protocol.json.
+const CONTROL = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
+const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Cs}\p{DI}\u2800]/u
+
+const isText = (value: unknown): value is string => typeof value === 'string' && VISIBLE.test(value)
+
+const isLine = (value: unknown): boolean =>
+  isText(value) && [...value].length <= 255 && !CONTROL.test(value)
 
 /**
  * Returns the body of a reply.
@@ -97,8 +106,8 @@ export const replyText = (kind: Kind, { uuid, amount }: Identity, outcome: Outco
   if (!members) throw new TypeError(`a ${kind} cannot be ${status}`)
   const missing = members.find((name) => !isText(outcome[name as keyof Outcome]))
   if (missing) throw new TypeError(`a ${kind} that is ${status} needs ${missing} as text`)
-  if (!isText(bankReference ?? 'none', 255))
-    throw new TypeError('bankReference must be text of at most 255 characters')
+  if (!IGNORED.includes(status) && !isLine(bankReference ?? 'none'))
+    throw new TypeError('bankReference must be a line of 1 to 255 characters')
   const reply = Object.entries({ ...outcome, uuid, amount })
   return JSON.stringify(Object.fromEntries(reply.map(([name, value]) => [snakeCase(name), value])))
 }

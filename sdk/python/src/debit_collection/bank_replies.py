@@ -1,7 +1,7 @@
 """Completes the replies of a bank (docs/bank-protocol.md)."""
 
 import json
-import math
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -21,6 +21,17 @@ _MEMBERS: dict[Kind, dict[str, tuple[str, ...]]] = {
     "payout": _PAYMENT,
     "refund": _PAYMENT,
 }
+# The service ignores a wrong reference of these.
+_IGNORED = ("failed", "underway")
+
+# The characters of `bank_reference` in docs/bank-protocol.json.
+_CONTROLS = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_BLANKS = (
+    r"\s\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+)
+_CONTROL = re.compile(f"[{_CONTROLS}]")
+_VISIBLE = re.compile(f"[^{_CONTROLS}{_BLANKS}]")
 
 
 def complete_reply(kind: Kind, request: Mapping[str, Any], result: Result) -> dict[str, Any]:
@@ -34,8 +45,9 @@ def complete_reply(kind: Kind, request: Mapping[str, Any], result: Result) -> di
     missing = [name for name in _MEMBERS[kind][status] if not _is_text(result.get(name))]
     if missing:
         raise ValueError(f"a {kind} that is {status} needs {missing[0]} as text")
-    if not _is_text(result.get("bank_reference") or "none", 255):
-        raise ValueError("bank_reference must be text of at most 255 characters")
+    reference = result.get("bank_reference")
+    if reference is not None and status not in _IGNORED and not _is_line(reference):
+        raise ValueError("bank_reference must be a line of 1 to 255 characters")
     reply = {**result, "uuid": request["uuid"], "amount": request["amount"]}
     if isinstance(reply.get("fee"), (Decimal, Pesewas)):
         reply["fee"] = amount_text(reply["fee"])
@@ -44,5 +56,9 @@ def complete_reply(kind: Kind, request: Mapping[str, Any], result: Result) -> di
     return reply
 
 
-def _is_text(value: object, longest: float = math.inf) -> bool:
-    return isinstance(value, str) and value.strip() != "" and len(value) <= longest
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and _VISIBLE.search(value) is not None
+
+
+def _is_line(value: Any) -> bool:
+    return _is_text(value) and len(value) <= 255 and not _CONTROL.search(value)
