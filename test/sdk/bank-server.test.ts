@@ -207,6 +207,12 @@ test('a handler can return exactly the references that the service accepts', () 
   expect(differing).toEqual([])
 })
 
+test('a reply has the first 2,000 characters of a message', async () => {
+  const { results, send } = openBank()
+  results.submission = { status: 'rejected', code: 'timeout', message: `\n${'é'.repeat(17_000)}` }
+  expect((await send({})).body).toMatchObject({ message: 'é'.repeat(2_000) })
+})
+
 const throws = () => {
   throw new Error('no database')
 }

@@ -168,6 +168,12 @@ def test_a_handler_cannot_return_a_result_that_the_service_would_reject(
     assert service.post("submissions").status_code == 200
 
 
+def test_a_reply_has_the_first_2000_characters_of_a_message(service: Service) -> None:
+    message = "\n" + "é" * 17_000
+    service.bank.results["submission"] = {"status": "rejected", "code": "timeout", "message": message}
+    assert service.post("submissions").json()["message"] == "é" * 2_000
+
+
 def test_a_payout_whose_reply_is_not_json_is_not_stored(service: Service) -> None:
     service.bank.results["payout"] = {"status": "underway", "at": Decimal(1)}
     assert service.post("settlements").status_code == 500

@@ -108,9 +108,14 @@ export const replyText = (kind: Kind, { uuid, amount }: Identity, outcome: Outco
   if (missing) throw new TypeError(`a ${kind} that is ${status} needs ${missing} as text`)
   if (!IGNORED.includes(status) && !isLine(bankReference ?? 'none'))
     throw new TypeError('bankReference must be a line of 1 to 255 characters')
-  const reply = Object.entries({ ...outcome, uuid, amount })
+  const message = 'message' in outcome && { message: stored(outcome.message) }
+  const reply = Object.entries({ ...outcome, ...message, uuid, amount })
   return JSON.stringify(Object.fromEntries(reply.map(([name, value]) => [snakeCase(name), value])))
 }
+
+/** Cuts a message to what the service stores: it refuses a reply above 16 KiB. */
+const stored = (message: unknown): unknown =>
+  typeof message === 'string' ? [...message.trim()].slice(0, 2_000).join('') : message
 
 const snakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -51,6 +51,9 @@ def complete_reply(kind: Kind, request: Mapping[str, Any], result: Result) -> di
     reply = {**result, "uuid": request["uuid"], "amount": request["amount"]}
     if isinstance(reply.get("fee"), (Decimal, Pesewas)):
         reply["fee"] = amount_text(reply["fee"])
+    if isinstance(reply.get("message"), str):
+        # What the service stores: it refuses a reply above 16 KiB.
+        reply["message"] = reply["message"].strip()[:2000]
     # A store must not keep what can never be sent.
     json.dumps(reply, allow_nan=False)
     return reply
