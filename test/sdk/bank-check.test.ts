@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { checkBank } from '../../commands/bank-check/cases.ts'
 import type { OrderKind } from '../../commands/bank-check/requests.ts'
 import { memoryStore, type ReplyStore } from '../../sdk/typescript/src/bank-replies.ts'
@@ -11,6 +11,9 @@ import { requestHmac } from '../../shared/request-hmac.ts'
 import { whileListening } from '../support/servers.ts'
 
 /** The cases of `debit bank-check`, with faulty banks. */
+
+// The kit logs each request that the check forges.
+vi.spyOn(console, 'warn').mockReturnValue()
 
 const secret = 'cs_secret_of_the_bank'
 const allKinds: OrderKind[] = ['submission', 'payout', 'refund']

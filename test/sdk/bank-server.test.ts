@@ -37,8 +37,10 @@ const cases: {
   scenarios: Scenario[]
   impossible_results: { result?: Record<string, unknown>; error: string }[]
   empty_secrets: (string | string[])[]
-  refused: (Sent & { name: string; status: number; blanks?: number })[]
+  refused: (Sent & { name: string; status: number; error?: string; blanks?: number })[]
 } = JSON.parse(readFileSync('sdk/cases/bank.json', 'utf8'))
+
+const warn = vi.spyOn(console, 'warn').mockReturnValue()
 
 const SECRET = 'cs_secret_of_the_bank'
 
@@ -172,11 +174,13 @@ test.each(cases.empty_secrets)('a signature cannot be verified with the secret %
   expect(() => openBank({ secret: secret.flat() })).toThrow(new TypeError('secret is empty'))
 })
 
-for (const { name, status, blanks, ...sent } of cases.refused) {
+for (const { name, status, error, blanks, ...sent } of cases.refused) {
   test(name, async () => {
+    warn.mockClear()
     const { send, query, handled } = openBank()
     const reply = await send(blanks ? { ...sent, body: ' '.repeat(blanks) } : sent)
-    expect(reply).toEqual({ status, body: { error: expect.any(String) } })
+    expect(reply).toEqual({ status, body: { error: error ?? expect.any(String) } })
+    expect(warn.mock.calls).toEqual(error ? [[`Refused a request: ${error}`]] : [])
     expect((await query()).status).toBe(404)
     expect(handled.submission).not.toHaveBeenCalled()
   })

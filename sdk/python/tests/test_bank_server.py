@@ -203,14 +203,16 @@ DEEP = {"name": "a request with deep nesting is refused", "status": 400, "body":
 
 
 @pytest.mark.parametrize("case", [*CASES["refused"], DEEP], ids=named)
-def test_refusal(service: Service, case: dict[str, Any]) -> None:
+def test_refusal(service: Service, case: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
     body = " " * case["blanks"] if "blanks" in case else case.get("body", json.dumps(ORDER))
     headers = {"x-idempotency-key": ORDER["uuid"], **case.get("headers", {})}
     options = {name: case[name] for name in ("secret", "seconds") if name in case}
     method, path = case.get("method", "POST"), case.get("path", "/submissions")
     reply = service.send(method, path, body.encode(), headers, **options)
     assert reply.status_code == case["status"]
-    assert isinstance(reply.json()["error"], str)
+    error = reply.json()["error"]
+    assert error == case.get("error", error)
+    assert caplog.messages == ([f"Refused a request: {error}"] if "error" in case else [])
     assert service.query("submissions").status_code == 404
     assert service.bank.handled["submission"] == []
 

@@ -114,15 +114,19 @@ const requestHandling = <Transaction>({ store, onQuery, handlers }: Handling<Tra
   return { receive, query }
 }
 
-const isAuthentic = async (
+/** Returns why a request is not authentic, or undefined. */
+const forgeryIn = async (
   { method, path, header }: Incoming,
   bytes: Uint8Array,
   secrets: readonly string[],
-): Promise<boolean> => {
+): Promise<string | undefined> => {
   const timestamp = header('x-timestamp') ?? ''
-  if (!/^[0-9]{10}$/.test(timestamp) || !isRecent(timestamp)) return false
+  if (!/^[0-9]{10}$/.test(timestamp)) return 'X-Timestamp is missing or malformed'
+  if (!isRecent(timestamp))
+    return 'X-Timestamp is more than five minutes off the clock of this machine'
   const signature = header('x-signature') ?? ''
-  return isHexHmac(signature, secrets, `${method}${path}${timestamp}`, bytes)
+  const isSigned = await isHexHmac(signature, secrets, `${method}${path}${timestamp}`, bytes)
+  return isSigned ? undefined : 'X-Signature is missing or wrong'
 }
 
 /**
@@ -159,8 +163,11 @@ export const bankServer = <Transaction = undefined>({
     if (method !== (isRead ? 'GET' : 'POST')) return refuse(405, 'no such method')
     const bytes = isRead ? new Uint8Array() : await body()
     if (bytes === 'too large') return refuse(413, 'the body is too large')
-    if (!(await isAuthentic(incoming, bytes, secrets))) {
-      return refuse(401, 'the signature or the timestamp is wrong')
+    const forgery = await forgeryIn(incoming, bytes, secrets)
+    if (forgery) {
+      // biome-ignore lint/suspicious/noConsole: the operator needs the reason, such as a wrong clock
+      console.warn(`Refused a request: ${forgery}`)
+      return refuse(401, forgery)
     }
     if (!kind) return accountReply(await onAccount(phone ?? ''))
     return uuid ? query(kind, uuid) : receive(kind, bytes, header('x-idempotency-key'))

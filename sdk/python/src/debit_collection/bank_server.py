@@ -72,6 +72,8 @@ class BankServer:
             return status, json.dumps(reply, allow_nan=False).encode()
         except _Refused as refused:
             status, error = refused.status, str(refused)
+            if status == 401:
+                logger.warning("Refused a request: %s", error)
         except Exception:
             # The service queries and repeats.
             logger.exception("A handler of the bank failed")
@@ -130,7 +132,7 @@ class BankServer:
         if not re.fullmatch(r"[0-9]{10}", sent_at):
             raise _Refused(401, "X-Timestamp is missing or malformed")
         if abs(time.time() - int(sent_at)) > TOLERANCE_SECONDS:
-            raise _Refused(401, "the request is more than five minutes old")
+            raise _Refused(401, "X-Timestamp is more than five minutes off the clock of this machine")
         given = headers.get("x-signature", "").encode(errors="replace")
         expected = [request_hmac(secret, method, target, sent_at, body).encode() for secret in self._secrets]
         if not any([hmac.compare_digest(given, one) for one in expected]):
