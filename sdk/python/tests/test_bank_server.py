@@ -20,6 +20,7 @@ from typing import Any
 import httpx
 import pytest
 from reply_store import SqliteReplies
+from werkzeug.serving import make_server
 
 from debit_collection import Pesewas
 from debit_collection.bank_replies import complete_reply
@@ -96,12 +97,14 @@ class Service:
         headers: dict[str, str | None] | None = None,
         secret: str = SECRET,
         seconds: int = 0,
+        chunked: bool = False,
     ) -> httpx.Response:
         now = str(int(time.time()) + seconds)
         signature = request_hmac(secret, method, f"{PATH}{path}", now, body)
         names = {"x-timestamp": now, "x-signature": signature, **(headers or {})}
         sent = {name: text for name, text in names.items() if text is not None}
-        return httpx.request(method, f"{self.url}{PATH}{path}", content=body, headers=sent)
+        content = iter([body[:9], body[9:]]) if chunked else body
+        return httpx.request(method, f"{self.url}{PATH}{path}", content=content, headers=sent)
 
     def post(self, path: str, body: dict[str, Any] = ORDER, **options: Any) -> httpx.Response:
         key = {"x-idempotency-key": body["uuid"]}
@@ -215,6 +218,20 @@ def test_refusal(service: Service, case: dict[str, Any], caplog: pytest.LogCaptu
     assert caplog.messages == ([f"Refused a request: {error}"] if "error" in case else [])
     assert service.query("submissions").status_code == 404
     assert service.bank.handled["submission"] == []
+
+
+def test_a_chunked_request_is_read_like_another_up_to_the_maximum() -> None:
+    bank = Bank()
+    with make_server("127.0.0.1", 0, bank.server.wsgi) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            service = Service(f"http://127.0.0.1:{server.port}", bank)
+            assert service.post("submissions", chunked=True).json()["status"] == "accepted"
+            large = {**ORDER, "narration": "x" * 70_000}
+            assert service.post("submissions", large, chunked=True).status_code == 413
+            assert service.query("submissions").status_code == 200
+        finally:
+            server.shutdown()
 
 
 @pytest.mark.parametrize("secret", CASES["empty_secrets"])

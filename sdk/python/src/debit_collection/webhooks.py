@@ -3,7 +3,7 @@
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from .applier import Applied as Applied
 from .applier import AsyncStore as AsyncStore
@@ -12,6 +12,7 @@ from .applier import EventKey as EventKey
 from .applier import MemoryStore as MemoryStore
 from .applier import Store as Store
 from .applier import memory_store as memory_store
+from .bodies import read_body
 from .errors import SignatureError
 from .signature import HeaderItems, WebhookEvent, secret_list
 from .signature import verify as verify
@@ -86,18 +87,6 @@ class Receiver:
         return 500
 
 
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes: ...
-
-
-def _read(stream: _Readable) -> bytes:
-    """Reads at most a byte more than allowed: a chunked body states no length. A read may be short."""
-    body = bytearray()
-    while len(body) <= BODY_MAX and (chunk := stream.read(BODY_MAX + 1 - len(body))):
-        body += chunk
-    return bytes(body)
-
-
 def _refuse_async(store: Store) -> None:
     if inspect.iscoroutinefunction(store.apply):
         raise TypeError("an async store needs an async framework")
@@ -134,7 +123,7 @@ def flask(
 
     def receive_webhook() -> tuple[str, int]:
         # The stream is at its end if the application has read the body before: Flask keeps it then.
-        body = _read(request.stream) or request.get_data()
+        body = read_body(request.stream, BODY_MAX + 1) or request.get_data()
         return "", receiver.receive(body, request.headers)
 
     return receive_webhook
@@ -152,7 +141,7 @@ def django(
     def receive_webhook(request: HttpRequest) -> HttpResponse:
         if request.method != "POST":
             return HttpResponse(status=405, headers={"Allow": "POST"})
-        return HttpResponse(status=receiver.receive(_read(request), request.headers))
+        return HttpResponse(status=receiver.receive(read_body(request, BODY_MAX + 1), request.headers))
 
     receive_webhook.csrf_exempt = True  # type: ignore[attr-defined]
     return receive_webhook
