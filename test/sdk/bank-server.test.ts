@@ -273,6 +273,7 @@ test('a listener replies like the fetch handler, also to a body above the limit'
 test.each([
   ['raw bytes', (text: string): unknown => Buffer.from(text), 200],
   ['a parsed body', JSON.parse, 500],
+  ['no body', () => undefined, 500],
 ])('a listener below a parser that leaves %s replies %s', async (_, parse, status) => {
   const { bank, errors } = openBank()
   const server = createServer(async (request, response) => {
@@ -284,7 +285,9 @@ test.each([
     expect((await post(port)).status).toBe(status)
   })
   expect(String(errors)).toBe(
-    status === 200 ? '' : 'TypeError: the body is parsed already: install no parser before the kit',
+    status === 200
+      ? ''
+      : 'TypeError: the body is parsed already: install no parser before this listener',
   )
 })
 

@@ -294,6 +294,8 @@ test('a receiver works in Express, with and without express.raw, and rejects a p
   app.post('/webhooks', webhooks.express(options()))
   app.post('/raw', express.raw({ type: '*/*' }), webhooks.express(options()))
   app.post('/parsed', express.json(), webhooks.express(options()))
+  const discard: express.Handler = (request, _, next) => request.resume().on('end', next)
+  app.post('/discarded', discard, webhooks.express(options()))
   await whileListening(createServer(app), async (port) => {
     const post = async (path: string) =>
       (await fetch(`http://127.0.0.1:${port}${path}`, await requestOf(EVENT))).status
@@ -301,8 +303,8 @@ test('a receiver works in Express, with and without express.raw, and rejects a p
     expect(await post('/raw')).toBe(204)
     expect(applied.map(({ event }) => event)).toEqual([EVENT, EVENT])
     expect(await post('/parsed')).toBe(500)
-    expect(errors).toEqual([
-      expect.objectContaining({ message: expect.stringContaining('parsed') }),
-    ])
+    expect(await post('/discarded')).toBe(500)
+    const refusal = expect.objectContaining({ message: expect.stringContaining('parsed') })
+    expect(errors).toEqual([refusal, refusal])
   })
 })

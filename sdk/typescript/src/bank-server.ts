@@ -228,7 +228,7 @@ const rawBody = async (request: NodeRequest): Promise<Uint8Array | 'too large'> 
   const { body } = request
   if (body === undefined) return readBody(request, BODY_LIMIT)
   if (body instanceof Uint8Array) return body.length > BODY_LIMIT ? 'too large' : body
-  throw new TypeError('the body is parsed already: install no parser before the kit')
+  throw new TypeError('the body is parsed already: install no parser before this listener')
 }
 
 /** Returns undefined for a body that is not a request of the protocol. */

@@ -1,13 +1,22 @@
 import { concat } from './hmac.ts'
 
 /** The part of a node:http request that reads its body. */
-export type ReadableRequest = AsyncIterable<Uint8Array>
+export type ReadableRequest = AsyncIterable<Uint8Array> & {
+  /** Whether anything has read from the stream, in Node. */
+  readableDidRead?: boolean | undefined
+}
 
-/** Reads the body of a node:http request of at most `limit` bytes. */
+/**
+ * Reads the body of a node:http request of at most `limit` bytes.
+ * @throws TypeError if a parser has read it: the empty rest would seem to have a wrong signature
+ */
 export const readBody = async (
   request: ReadableRequest,
   limit: number,
 ): Promise<Uint8Array | 'too large'> => {
+  if (request.readableDidRead) {
+    throw new TypeError('the body is parsed already: install no parser before this listener')
+  }
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of request) {
