@@ -41,6 +41,16 @@ test('the example bank passes all cases', async () => {
   expect(new Set(results.map(([name]) => name)).size).toBe(results.length)
 })
 
+test('the example bank rejects a debit with its reason', async () => {
+  const { url } = await startBank()
+  const rejectionOf = async (amount: number, ofAccount: string) => {
+    const client = bankClient({ url, secret, account: ofAccount })
+    return (await client.post(await client.newOrder('submission', amount))).result
+  }
+  expect(await rejectionOf(2_000_000_000, account)).toMatchObject({ code: 'insufficient_funds' })
+  expect(await rejectionOf(100, '9990009990')).toMatchObject({ code: 'invalid_account' })
+})
+
 test('the example bank keeps its replies in its database after a crash', async () => {
   const DATABASE = join(newFolder(), 'bank.sqlite')
   const first = await startBank({ DATABASE })

@@ -16,7 +16,8 @@ from debit_collection.errors import ApiError, DebitCollectionError
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS accounts (number TEXT PRIMARY KEY, pesewas INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS debits (uuid TEXT PRIMARY KEY, is_reported INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS debits
+    (uuid TEXT PRIMARY KEY, account TEXT NOT NULL, is_reported INTEGER NOT NULL DEFAULT 0);
 """
 books = SqliteReplies(os.environ.get("BOOKS", ":memory:"), TABLES)
 
@@ -35,14 +36,27 @@ def prompt(debit: Submission) -> str:
 
 def submit(submission: Submission) -> Result:
     print(prompt(submission))
-    if not book(submission["account_number"], submission["amount"], -1):
+    account = submission["account_number"]
+    if not books.rows("SELECT 1 FROM accounts WHERE number = ?", account):
+        return {"status": "rejected", "code": "invalid_account", "message": "Unknown account"}
+    if not book(account, submission["amount"], -1):
         return {"status": "rejected", "code": "insufficient_funds", "message": "Not enough money"}
-    books.rows("INSERT INTO debits (uuid) VALUES (?)", submission["uuid"])
+    books.rows("INSERT INTO debits (uuid, account) VALUES (?, ?)", submission["uuid"], account)
     return {"status": "accepted", "bank_reference": f"XYZ-{submission['uuid']}"}
 
 
-def pay(order: Payout | RefundOrder) -> Result:
-    if not book(order["account_number"], order["amount"], 1):
+def pay(order: Payout) -> Result:
+    return credit(order["account_number"], order)
+
+
+def refund(order: RefundOrder) -> Result:
+    """Refunds to the account of the debit: the order may lack it."""
+    debits = books.rows("SELECT account FROM debits WHERE uuid = ?", order["debit_uuid"])
+    return credit(debits[0][0] if debits else None, order)
+
+
+def credit(account: str | None, order: Payout | RefundOrder) -> Result:
+    if not book(account, order["amount"], 1):
         return {"status": "rejected", "message": "Unknown account"}
     return {"status": "paid", "bank_reference": f"XYZ-{order['uuid']}"}
 
@@ -81,5 +95,5 @@ app = bank_server(
     on_submission=submit,
     on_query=outcome,
     on_payout=pay,
-    on_refund=pay,
+    on_refund=refund,
 ).asgi

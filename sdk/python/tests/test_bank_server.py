@@ -323,6 +323,25 @@ def test_the_example_passes_the_check_of_banks(tmp_path: Path) -> None:
     assert (done.returncode, len(lines) > 40) == (0, True), done.stderr
 
 
+def test_the_example_rejects_with_the_reason_and_refunds_only_its_debits(tmp_path: Path) -> None:
+    books = str(tmp_path / "books.sqlite")
+    with example("bank", {"BOOKS": books, "CONNECTOR_SECRET": SECRET}) as url:
+        with closing(sqlite3.connect(books)) as db, db:
+            db.execute("INSERT INTO accounts VALUES ('1041001001', 100000)")
+
+        def post(path: str, **members: Any) -> Any:
+            own = {"uuid": str(uuid.uuid4()), "payee": {"name": "Demo"}, "narration": "Order 1"}
+            return Service(url, Bank()).post(path, {**ORDER, **own, **members}).json()
+
+        debit = post("submissions", account_number="1041001001")
+        assert debit["status"] == "accepted"
+        assert post("submissions", account_number="1041001001")["code"] == "insufficient_funds"
+        assert post("submissions", account_number="9990009990")["code"] == "invalid_account"
+        assert post("refunds", debit_uuid=debit["uuid"], account_number=None)["status"] == "paid"
+        other = str(uuid.uuid4())
+        assert post("refunds", debit_uuid=other, account_number="1041001001")["status"] == "rejected"
+
+
 PROTOCOL = json.loads((ROOT / "docs/bank-protocol.json").read_text())
 EXAMPLES = [
     (kind, name, example["value"])

@@ -31,8 +31,12 @@ const referenceOf = (uuid: string) => `XYZ-${bookingOf(uuid)?.id}`
 const book = <S>(status: S, uuid: string, account: string | undefined, pesewas: number) => {
   const move = 'UPDATE accounts SET pesewas = pesewas + ? WHERE number = ? AND pesewas + ? >= 0'
   const [moved] = rows(`${move} RETURNING number`, pesewas, account ?? null, pesewas)
-  if (!moved)
-    return { status: 'rejected', code: 'invalid_account', message: 'Not possible' } as const
+  if (!moved) {
+    const isKnown = rows('SELECT number FROM accounts WHERE number = ?', account ?? null).length > 0
+    return isKnown
+      ? ({ status: 'rejected', code: 'insufficient_funds', message: 'Not enough money' } as const)
+      : ({ status: 'rejected', code: 'invalid_account', message: 'Unknown account' } as const)
+  }
   rows('INSERT INTO bookings VALUES (NULL, ?, ?, ?)', uuid, account ?? null, String(status))
   return { status, bankReference: referenceOf(uuid) }
 }
