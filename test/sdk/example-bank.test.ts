@@ -64,6 +64,17 @@ test('the example bank keeps its replies in its database after a crash', async (
   expect(await bankClient({ url, secret, account }).post(order)).toEqual(paid)
 })
 
+test('two processes of the example bank share a database', async () => {
+  const DATABASE = join(newFolder(), 'bank.sqlite')
+  const banks = [await startBank({ DATABASE }), await startBank({ DATABASE })]
+  const clients = banks.map(({ url }) => bankClient({ url, secret, account }))
+  const replies = clients.flatMap((client) =>
+    Array.from({ length: 20 }, async () => client.post(await client.newOrder('payout'))),
+  )
+  const references = (await Promise.all(replies)).map(({ text }) => JSON.parse(text).bank_reference)
+  expect(new Set(references).size).toBe(40)
+})
+
 test('the example bank completes, pays out and refunds debits of the service', async () => {
   const { url } = await startBank({ SERVICE: service.sandbox().address, BANK_TOKEN: token })
   const connector = { connector: 'http', 'connector-url': url, 'connector-secret': secret }

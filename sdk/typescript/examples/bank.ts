@@ -16,6 +16,7 @@ const {
 
 const db = new DatabaseSync(DATABASE)
 db.exec(`
+  PRAGMA busy_timeout = 5000;
   CREATE TABLE IF NOT EXISTS accounts (number TEXT PRIMARY KEY, pesewas INTEGER CHECK (pesewas >= 0));
   CREATE TABLE IF NOT EXISTS bookings (id INTEGER PRIMARY KEY, uuid TEXT UNIQUE, account TEXT, state TEXT);
   CREATE TABLE IF NOT EXISTS customers (phone TEXT PRIMARY KEY, name TEXT, account TEXT);

@@ -9,7 +9,7 @@ export const replyStore = (db: DatabaseSync): ReplyStore => {
   const decideOnce = async (key: string, decide: () => Promise<string>): Promise<string> => {
     const earlier = read(key)
     if (earlier !== undefined) return earlier
-    db.exec('BEGIN')
+    db.exec('BEGIN IMMEDIATE')
     try {
       const reply = await decide()
       db.prepare('INSERT INTO replies VALUES (?, ?)').run(key, reply)
