@@ -71,7 +71,7 @@ def report(reports: BankReports) -> None:
     """Reports each debit until the service has recorded it, or does not know it or refuses the outcome."""
     for (uuid,) in books.rows("SELECT uuid FROM debits WHERE NOT is_reported"):
         try:
-            reports.update(uuid, status="completed", bank_reference=f"XYZ-{uuid}", approval_method="ussd")
+            reports.callback(uuid, status="completed", bank_reference=f"XYZ-{uuid}", approval_method="ussd")
         except ApiError as error:
             if error.status not in (404, 422):
                 raise

@@ -70,7 +70,7 @@ const bank = bankServer({
 const report = async (reports: BankReports) => {
   for (const { uuid = '' } of rows(`SELECT uuid FROM bookings WHERE state = 'accepted'`)) {
     const outcome = { status: 'completed', bankReference: referenceOf(uuid) } as const
-    await reports.update(uuid, outcome).catch((error) => {
+    await reports.callback(uuid, outcome).catch((error) => {
       if (![404, 422].includes(error.status)) throw error
     })
     rows('UPDATE bookings SET state = ? WHERE uuid = ?', 'reported', uuid)
