@@ -96,14 +96,12 @@ export const bankClient = (bank: CheckedBank) => {
     measureOrder(method, order, sendAsConnector(bank, method, order))
 
   const post = async (order: Order): Promise<BankReply> =>
-    expectReply(order, await send('POST', order), exchanges[parts[order.kind].path].replies)
+    expectReply(order, await send('POST', order))
 
   /** Returns undefined for 404. */
   const query = async (order: Order): Promise<BankReply | undefined> => {
     const response = await send('GET', order)
-    return response.status === NOT_RECEIVED
-      ? undefined
-      : expectReply(order, response, exchanges[parts[order.kind].path].queryReplies)
+    return response.status === NOT_RECEIVED ? undefined : expectReply(order, response)
   }
 
   const newOrder = async (kind: OrderKind, amount = AMOUNT): Promise<Order> => {
@@ -174,11 +172,13 @@ const replyIn = ({ kind, ...echoed }: Order, response: BankResponse): BankReply 
   }
 }
 
-const expectReply = (order: Order, response: BankResponse, names: readonly string[] = []) => {
+const expectReply = (order: Order, response: BankResponse) => {
   const reply = replyIn(order, response)
   if (reply) return reply
   const echo = JSON.stringify({ uuid: order.uuid, amount: formatAmount(order.amount) })
-  const statuses = names.join(', ').replace('rejectedDebit', 'rejected')
+  const statuses = exchanges[parts[order.kind].path].replies
+    .join(', ')
+    .replace('rejectedDebit', 'rejected')
   throw new Mismatch(`${statuses} with ${echo}`, `HTTP ${response.status} ${response.body}`)
 }
 

@@ -75,10 +75,11 @@ export type BankExchange = {
   query: string
   body: v.GenericSchema
   example: IdentifiedRequest
+  /** To the request and to its query. */
   replies: readonly ReplyName[]
-  queryReplies: readonly ReplyName[]
 }
 
+const debitNames = ['accepted', 'rejectedDebit', 'completed', 'failed'] as const
 const paymentNames = ['paid', 'underway', 'rejected'] as const
 
 export const exchanges = {
@@ -89,8 +90,7 @@ export const exchanges = {
     query: 'queryDebit',
     body: named('Submission', request.submissionSchema()),
     example: request.submissionBody(exampleSubmission),
-    replies: ['accepted', 'rejectedDebit'],
-    queryReplies: ['accepted', 'rejectedDebit', 'completed', 'failed'],
+    replies: debitNames,
   },
   '/settlements': {
     id: 'payProvider',
@@ -100,7 +100,6 @@ export const exchanges = {
     body: named('Payment', request.payoutSchema()),
     example: request.payoutBody(examplePayout),
     replies: paymentNames,
-    queryReplies: paymentNames,
   },
   '/refunds': {
     id: 'refundCustomer',
@@ -110,6 +109,5 @@ export const exchanges = {
     body: named('RefundOrder', request.refundOrderSchema()),
     example: request.refundBody(exampleRefund),
     replies: paymentNames,
-    queryReplies: paymentNames,
   },
 } satisfies Record<string, BankExchange>

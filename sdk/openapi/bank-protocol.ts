@@ -112,7 +112,7 @@ const pathsOf = ([path, exchange]: [string, BankExchange]): [string, Json][] => 
           ...signature,
         ],
         responses: {
-          ...responses(exchange.queryReplies, exchange.example),
+          ...responses(exchange.replies, exchange.example),
           404: { description: 'The bank never received the request' },
         },
       },

@@ -230,6 +230,12 @@ const rows: [string, Fault, string[], OrderKind[]?][] = [
     ['submission'],
   ],
   [
+    'completes at once',
+    { onSubmission: () => ({ status: 'completed', bankReference: 'B' }) },
+    [],
+    ['submission'],
+  ],
+  [
     'completes later',
     { onQuery: () => ({ status: 'completed', bankReference: 'B' }) },
     [],

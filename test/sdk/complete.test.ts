@@ -132,8 +132,8 @@ const kinds = {
 } as const
 
 const possibleReplies = Object.entries(kinds).flatMap(([path, kind]) => {
-  const { example, queryReplies } = exchanges[path as keyof typeof kinds]
-  return queryReplies.map((name) => [kind, name, exampleOf(name, example)] as const)
+  const { example, replies: names } = exchanges[path as keyof typeof kinds]
+  return names.map((name) => [kind, name, exampleOf(name, example)] as const)
 })
 
 type Example = ReturnType<typeof exampleOf>

@@ -28,8 +28,8 @@ type OwnMembers<Reply> = {
     : Reply[Name]
 }
 
-/** `accepted`: the bank will report the outcome. `rejected`: the bank will never debit this. */
-export type SubmissionReply = OwnMembers<Accepted> | OwnMembers<RejectedDebit>
+/** `accepted`: the bank will report the outcome. `rejected`: the bank will never debit this. Or the outcome. */
+export type SubmissionReply = OwnMembers<Accepted> | OwnMembers<RejectedDebit> | DebitOutcome
 
 /** The current outcome of an accepted debit. `fee` is text with two decimals. */
 export type DebitOutcome = OwnMembers<Completed> | OwnMembers<Failed>
@@ -37,7 +37,7 @@ export type DebitOutcome = OwnMembers<Completed> | OwnMembers<Failed>
 /** `paid` and `rejected` are final. */
 export type PaymentReply = OwnMembers<Paid> | OwnMembers<Underway> | OwnMembers<Rejected>
 
-export type Outcome = SubmissionReply | DebitOutcome | PaymentReply
+export type Outcome = SubmissionReply | PaymentReply
 
 /** Stores the first reply to each request. Never delete one to a payout or refund: a repeat can arrive at any time. */
 export type ReplyStore<Transaction = undefined> = {

@@ -205,12 +205,12 @@ def bank_server(
 ) -> BankServer:
     """Returns the server of a bank.
 
-    `on_submission` returns a status `accepted` with `bank_reference`, or `rejected` with `code` and
-    `message`; `on_payout` and `on_refund` return `paid`, `underway` or `rejected`. Each runs once per uuid,
-    but the default store forgets that when the process ends. `on_query` returns the present outcome of
-    an accepted or underway request, with its `fee` as text, Decimal or Pesewas, or None for the stored
-    reply. `on_account` returns the account of a phone number as `account_number`, `name` and `active`,
-    or None.
+    `on_submission` returns a status `accepted` with `bank_reference`, `rejected` with `code` and
+    `message`, or the outcome; `on_payout` and `on_refund` return `paid`, `underway` or `rejected`. Each runs
+    once per uuid, but the default store forgets that when the process ends. `on_query` returns the present
+    outcome of an accepted or underway request, with its `fee` as text, Decimal or Pesewas, or None for the
+    stored reply. `on_account` returns the account of a phone number as `account_number`, `name` and
+    `active`, or None.
     """
     handlers: dict[Kind, Callable[[Any], Any]] = {
         "submission": on_submission,
