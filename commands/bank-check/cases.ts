@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
+import { ConnectorFault } from '../../shared/banks/connector.ts'
 import { UNKNOWN } from '../../shared/banks/http.ts'
 import { accountReply } from '../../shared/banks/replies.ts'
-import { parseBody } from '../../shared/banks/response.ts'
+import { parseBody, wrongMembers } from '../../shared/banks/response.ts'
 import type { Uuid } from '../../shared/domain/ids.ts'
 import { Mismatch } from '../expect.ts'
 import {
@@ -147,7 +148,8 @@ const expectRefusal = async (
 ) => {
   const response = await bank.sendRaw(method, order, forgery)
   const { status, body } = response
-  if (status < 400 || status > 499 || bank.replyIn(order, response))
+  const isRefused = bank.replyIn(order, response) instanceof ConnectorFault
+  if (status < 400 || status > 499 || !isRefused)
     throw new Mismatch('HTTP 4xx without a reply of the protocol', `HTTP ${status} ${body}`)
 }
 
@@ -180,9 +182,8 @@ const accountCases = (bank: BankClient, phone: string): BankCase[] => [
       const { status, body } = await bank.askAccount(phone)
       const { success, issues = [] } = v.safeParse(accountReply, parseBody(body))
       if (status === 200 && success) return
-      const wrong = new Set(issues.map(({ path }) => path?.[0]?.key ?? 'the body'))
-      const malformed = status === 200 ? ` with malformed ${[...wrong].join(', ')}:` : ''
-      throw new Mismatch('HTTP 200 with an account', `HTTP ${status}${malformed} ${body}`)
+      const wrong = status === 200 ? ` with ${wrongMembers(issues)}:` : ''
+      throw new Mismatch('HTTP 200 with an account', `HTTP ${status}${wrong} ${body}`)
     },
   },
   {

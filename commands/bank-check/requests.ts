@@ -160,26 +160,29 @@ const sendAsConnector = (
   })
 }
 
-/** Returns undefined for a response that the service refuses. */
-const replyIn = ({ kind, ...echoed }: Order, response: BankResponse): BankReply | undefined => {
+/** Returns the fault of a response that the service refuses. */
+const replyIn = (
+  { kind, ...echoed }: Order,
+  response: BankResponse,
+): BankReply | ConnectorFault => {
   try {
     const result = parts[kind].resultOf(response, echoed)
     const text = response.body.toString()
     return { status: JSON.parse(text).status, text, result }
   } catch (error) {
-    if (error instanceof ConnectorFault) return undefined
+    if (error instanceof ConnectorFault) return error
     throw error
   }
 }
 
 const expectReply = (order: Order, response: BankResponse) => {
   const reply = replyIn(order, response)
-  if (reply) return reply
+  if (!(reply instanceof ConnectorFault)) return reply
   const echo = JSON.stringify({ uuid: order.uuid, amount: formatAmount(order.amount) })
   const statuses = exchanges[parts[order.kind].path].replies
     .join(', ')
     .replace('rejectedDebit', 'rejected')
-  throw new Mismatch(`${statuses} with ${echo}`, `HTTP ${response.status} ${response.body}`)
+  throw new Mismatch(`${statuses} with ${echo}`, `${reply.reason} ${response.body}`)
 }
 
 const orderOf = (kind: OrderKind, amount: number, account: string | undefined): Order => {

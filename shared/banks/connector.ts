@@ -67,9 +67,11 @@ type ConnectorCode = Extract<ErrorCode, 2001 | 2002 | 2408 | 2500 | 2502>
 export class ConnectorFault extends Error {
   override readonly name = 'ConnectorFault'
   readonly code: ConnectorCode
+  readonly reason: string
 
   constructor(code: ConnectorCode, reason: string, options?: ErrorOptions) {
     super(`${errors[code].message}: ${reason}`, options)
     this.code = code
+    this.reason = reason
   }
 }

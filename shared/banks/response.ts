@@ -25,7 +25,13 @@ export const rejected = ({
 /** The expected replies by status, with their HTTP statuses: a proxy's error page matches none. */
 type Replies = Record<
   string,
-  { statuses: readonly number[]; body: v.GenericSchema<unknown, { status: string }> }
+  {
+    statuses: readonly number[]
+    body: v.ObjectSchema<
+      { status: v.LiteralSchema<string, undefined> } & v.ObjectEntries,
+      undefined
+    >
+  }
 >
 
 /** @throws ConnectorFault for any other response (docs/bank-protocol.md) */
@@ -36,15 +42,18 @@ export const parseResponse = <R extends Replies>(
   if (status >= 500) throw new ConnectorFault(2500, `HTTP ${status}`)
   const expected = Object.values(replies).filter(({ statuses }) => statuses.includes(status))
   if (expected.length === 0) throw new ConnectorFault(2001, `HTTP ${status}`)
-  const { success, output } = v.safeParse(
-    v.union(expected.map(({ body }) => body)),
-    parseBody(body),
+  const schema = v.variant(
+    'status',
+    expected.map(({ body }) => body),
   )
-  if (!success) {
-    throw new ConnectorFault(2002, `HTTP ${status} with a reply that does not match the request`)
-  }
+  const { success, output, issues } = v.safeParse(schema, parseBody(body))
+  if (!success) throw new ConnectorFault(2002, `HTTP ${status} with ${wrongMembers(issues)}`)
   return output
 }
+
+/** Names the members that a schema refuses. */
+export const wrongMembers = (issues: readonly v.BaseIssue<unknown>[]): string =>
+  `a wrong ${[...new Set(issues.map(({ path }) => path?.[0]?.key ?? 'body'))].join(', ')}`
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

@@ -279,6 +279,13 @@ test.each<[string, Fault, string, string]>([
   expect(problems[`submission-${name}`]).toContain(`expected ${problem}`)
 })
 
+test('a failed case names the wrong member of a reply', async () => {
+  const padReference = replying((body) => ({ body: body.replace(/"B-[0-9]+/, '$&\\t') }))
+  const { problems } = await check({ handle: padReference }, ['submission'])
+  const got = 'got HTTP 200 with a wrong bank_reference {"status":"accepted"'
+  expect(problems['submission-reply']).toContain(got)
+})
+
 test('a bank that does not reply fails one case, and the check stops', async () => {
   const { names, problems } = await resultsOf('http://127.0.0.1:1/debits')
   expect(names).toEqual(['reachable'])
@@ -312,7 +319,7 @@ test.each<[string, Fault, Record<string, string>]>([
   [
     'returns malformed accounts',
     malformed({ accountNumber: '12', name: '', active: 'yes' }),
-    { 'of-a-number': 'malformed account_number, name, active: {' },
+    { 'of-a-number': 'a wrong account_number, name, active: {' },
   ],
   ['has no accounts', {}, { 'of-a-number': 'got HTTP 404' }],
   [
