@@ -131,6 +131,13 @@ test('a holiday that is declared after the batch was sealed delays its payout, w
   expect(await figures(TUESDAY + 1)).toMatchObject(made)
 })
 
+test('a last day of the year that is declared free is no late payout day after New Year', async () => {
+  const { payOn } = await batchOf(37)
+  expect(payOn).toBe('2026-12-31')
+  for (const date of ['2026-12-31', '2027-01-01']) await holiday(date)
+  expect(await figures(41)).toMatchObject({ PayoutsDue: 0, OverduePayouts: 0 })
+})
+
 test('a rejected payout is retried on a free day only with --any-day', async () => {
   const { id } = await batchOf(FRIDAY)
   bank.behaviours.push('reject')

@@ -24,15 +24,18 @@ const eco = { ...gcb, identifier: 'ECO' as BankIdentifier }
 const other = providerId('other')
 const phone = '+233245100001' as PhoneNumber
 const COUNT = 2_500
+/** The 101st of the other provider: a page of 100 begins with a step of 101. */
+const LAST = 1_995
+const amounts: Record<number, number> = { 0: 7_77, [LAST]: 8_88 }
 const references: string[] = []
 
-/** Debits of two providers at two banks, every second one failed; the oldest has an amount of its own. */
+/** Debits of two providers at two banks, every second one failed; two have an amount of their own. */
 beforeAll(async () => {
   await storeDemo()
   await Promise.all([storeBank(eco), storeProvider({ ...demoProvider, id: other })])
   for (let n = 0; n < COUNT; n += 1) {
     const bank = { identifier: n % 3 ? gcb.identifier : eco.identifier, name: 'Bank' }
-    const facts = { phone, bank, amount: pesewas(n === 0 ? 7_77 : 1_00) }
+    const facts = { phone, bank, amount: pesewas(amounts[n] ?? 1_00) }
     const debit = pendingDebit({ ...facts, ...(n % 5 === 0 && { provider: other }) }, inSeconds(n))
     const next = n % 2 ? granted(bankMove('failed', { at: inSeconds(n) })(debit)) : debit
     const Item = JSON.parse(JSON.stringify(toDebitItem(next)))
@@ -66,6 +69,7 @@ test.each<[string, DebitSearch, (n: number) => boolean]>([
   ['a phone number', { phone }, () => true],
   ['a phone number and a status', { phone, status: 'failed' }, (n) => n % 2 === 1],
   ['a phone number and a provider', { phone, provider: other }, (n) => n % 5 === 0],
+  ['the last debit of a first step', { provider: other, amount: pesewas(8_88) }, (n) => n === LAST],
   ['all providers', {}, () => true],
   ['all providers and a status', { status: 'pending' }, (n) => n % 2 === 0],
   ['a time', { phone, from: inSeconds(100), to: inSeconds(900) }, (n) => n >= 100 && n < 900],
