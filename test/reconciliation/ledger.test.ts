@@ -383,6 +383,22 @@ const reconcileDuringBuild = async (provider: ProviderId, day: number, query: nu
   }
 }
 
+test('a debit that is settled during a read of the ledger has one entry', async () => {
+  const provider = await newProvider()
+  await completedDebits(provider, [100_00], at('12:00:00'))
+  const { entries } = await openDay(dayAt(0))
+  let isBuilt = false
+  aroundTableCalls(async (_, next, text) => {
+    if (!isBuilt && text().includes(keys.batches(provider))) {
+      isBuilt = true
+      await buildBatch({ provider, date: dayAt(1) }, runtimeAt('00:00:01', 1))
+    }
+    return next()
+  })
+  expect(await Array.fromAsync(entries)).toHaveLength(1)
+  expect(isBuilt).toBe(true)
+})
+
 /** Eight lists of unsettled debits are read for their entries, and again for the debt. */
 const QUERIES = { 'their entries': 9, 'the debt for them': 17 }
 
