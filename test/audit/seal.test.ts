@@ -1,6 +1,7 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { findSealedBefore } from '../../shared/audit/sealed-day.ts'
+import { sources } from '../../shared/audit/sources.ts'
 import { verifyDays } from '../../shared/audit/verify.ts'
 import { pesewas } from '../../shared/domain/money.ts'
 import { approvalId } from '../../shared/domain/operator/approval.ts'
@@ -41,12 +42,12 @@ const changeKey = (day: Day, time: string, target: string) =>
   keys.change(`${at(day, time).toISOString()}#${target}`)
 
 const REQUEST = approvalId(at(TODAY, '22:00:00'), '3f2a9c1e')
+const REVERSAL = { noun: 'debit', verb: 'reverse', target: 'R', options: { reference: 'R' } }
 
 const request = async () => {
   const requested = { requestedBy: 'ama', requestedAt: at(TODAY, '22:00:00') }
-  const call = { noun: 'debit', verb: 'reverse', target: 'R', options: { reference: 'R' } }
   const expiresAt = at(TOMORROW, '22:00:00')
-  const approval = { id: REQUEST, ...call, ...requested, decision: 'pending', expiresAt } as const
+  const approval = { id: REQUEST, ...REVERSAL, ...requested, decision: 'pending', expiresAt } as const
   await putApproval(approval, {}, [], still())
   const decision = { decision: 'denied', by: 'kofi', at: at(TOMORROW, '08:00:00') } as const
   await decideApproval(REQUEST, decision, [], still())
@@ -380,6 +381,16 @@ test('a drill to a time before a night reports its day as open, and no late reco
   expect(await verified(TODAY, DAY_AFTER, before)).toEqual({
     ...{ [TODAY]: 'ok', [TOMORROW]: 'ok', [DAY_AFTER]: 'open' },
   })
+})
+
+test('a call that ends on the second day after its request is a record of that day', async () => {
+  const [requestedAt, decidedAt] = [at(TODAY, '23:59:00'), at(TOMORROW, '23:58:00')]
+  const [id, doneAt] = [approvalId(requestedAt, '3f2a9c1f'), at(DAY_AFTER, '00:01:00')]
+  const granted = { decision: 'granted', decidedBy: 'kofi', decidedAt, doneAt } as const
+  const requested = { requestedBy: 'ama', requestedAt, expiresAt: at(TOMORROW, '23:59:00') }
+  await putApproval({ id, ...REVERSAL, ...requested, ...granted }, {}, [], still())
+  const records = await Array.fromAsync(sources.approvals?.records(DAY_AFTER) ?? [])
+  expect(records).toEqual([{ id: `${id}#done`, at: doneAt }])
 })
 
 test('a refund that the table lacks is a difference until it may have expired', async () => {
