@@ -1,5 +1,6 @@
 """The package and its generated types."""
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -29,9 +30,15 @@ def test_the_wheel_contains_the_modules_and_their_types(tmp_path: Path) -> None:
         )
     assert packed == {*modules, "CHANGELOG.md"}
     assert "py.typed" in packed
-    assert [line for line in metadata.splitlines() if line.startswith("Requires-Dist")] == [
-        "Requires-Dist: httpx<1,>=0.27"
-    ]
+    lines = metadata.splitlines()
+    # The twine of the action that publishes knows no later version.
+    assert lines[0] == "Metadata-Version: 2.4"
+    assert [line for line in lines if line.startswith("Requires-Dist")] == ["Requires-Dist: httpx<1,>=0.27"]
+
+
+def test_the_build_backend_of_a_clone_is_that_of_a_release() -> None:
+    (pinned,) = re.findall("^hatchling==.+$", (FOLDER / "requirements.in").read_text(), re.M)
+    assert f'requires = ["{pinned}"]' in (FOLDER / "pyproject.toml").read_text()
 
 
 def test_no_framework_is_imported_without_its_receiver() -> None:
