@@ -8,7 +8,13 @@ import { newFolder } from './support/folders.ts'
 
 /** The rules for the workflows of GitHub Actions. */
 
-type Step = { if?: string; uses?: string; run?: string; with?: Record<string, unknown> }
+type Step = {
+  name?: string
+  if?: string
+  uses?: string
+  run?: string
+  with?: Record<string, unknown>
+}
 type Permissions = Record<string, string>
 type Job = {
   if?: string
@@ -143,6 +149,22 @@ test('a release without a section of its version in CHANGELOG.md stops before th
   expect(run('v0.1.0').status).toBe(0)
   expect(readFileSync(join(folder, 'dist/notes.md'), 'utf8').trim()).toBe('- a')
   expect(run('v0.2.0').status).toBe(1)
+})
+
+test('a tag whose version is not that of the service and of both clients stops before the upload', () => {
+  const named = workflow('release').jobs.build?.steps?.find(({ name }) => name?.includes('tag'))
+  const run = (...versions: string[]) => {
+    const folder = newFolder()
+    mkdirSync(join(folder, 'dist/release'), { recursive: true })
+    const names = ['debit-collection-service-V.tgz', 'debit-collection-V.tgz']
+    for (const [index, name] of [...names, 'debit_collection-V-py3-none-any.whl'].entries())
+      writeFileSync(join(folder, 'dist/release', name.replace('V', versions[index] ?? '')), '')
+    const env = { ...process.env, GITHUB_REF_NAME: 'v0.2.0' }
+    return spawnSync('bash', ['-e', '-c', named?.run ?? ''], { cwd: folder, env }).status === 0
+  }
+  const [old, now] = ['0.1.0', '0.2.0'] as const
+  const passed = [run(now, now, now), run(old, now, now), run(now, old, now), run(now, now, old)]
+  expect(passed).toEqual([true, false, false, false])
 })
 
 test('a release publishes packages that npm misses, and nothing before the variable PUBLISH is set', () => {

@@ -14,10 +14,11 @@ test('the service, both clients and their change logs have the same version', ()
     /__version__ = "(.+)"/.exec(read('sdk/python/src/debit_collection/version.py')) ?? []
   expect([client, constant, python]).toEqual([version, version, version])
   for (const file of ['CHANGELOG.md', 'sdk/typescript/CHANGELOG.md', 'sdk/python/CHANGELOG.md']) {
-    const changes = read(file)
-    const [, released = ''] = /^## \[([0-9.]+)\]/m.exec(changes) ?? []
-    const [, next = ''] = /^This version becomes ([0-9.]+)\./m.exec(changes) ?? []
-    expect([released, next]).toContain(version)
+    const [unreleased = '', ...released] = read(file).split(/^(?=## \[[0-9])/m)
+    const [, next] = /^This version becomes ([0-9.]+)\./m.exec(unreleased) ?? []
+    const [, last] = /^## \[([0-9.]+)\]/.exec(released[0] ?? '') ?? []
+    expect(next ?? last).toBe(version)
+    expect(released.join('')).not.toContain('This version becomes')
   }
 })
 
