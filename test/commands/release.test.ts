@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { pythonComponent, thirdPartyNotices } from '../../commands/third-party-notices.ts'
@@ -6,13 +6,19 @@ import { newFolder } from '../support/folders.ts'
 
 const read = (file: string): string => readFileSync(file, 'utf8')
 
-test('the service, both clients and their change logs have the same version', () => {
+test('the service, both clients, their change logs and the file names in guides have the same version', () => {
   const { version } = JSON.parse(read('package.json'))
   const client = JSON.parse(read('sdk/typescript/package.json')).version
   const [, constant] = /VERSION = '(.+)'/.exec(read('sdk/typescript/src/version.ts')) ?? []
   const [, python] =
     /__version__ = "(.+)"/.exec(read('sdk/python/src/debit_collection/version.py')) ?? []
-  expect([client, constant, python]).toEqual([version, version, version])
+  const locked = JSON.parse(read('package-lock.json'))
+  const own = [client, constant, python, locked.version, locked.packages[''].version]
+  expect(own).toEqual(own.map(() => version))
+  const pages = globSync('{docs,sdk/*}/*.md').map(read).join('')
+  const files = [...pages.matchAll(/debit[-_]collection(?:-service)?-([0-9.]+[0-9])/g)]
+  expect(files.length).toBeGreaterThan(3)
+  expect(files.map(([, named]) => named)).toEqual(files.map(() => version))
   for (const file of ['CHANGELOG.md', 'sdk/typescript/CHANGELOG.md', 'sdk/python/CHANGELOG.md']) {
     const [unreleased = '', ...released] = read(file).split(/^(?=## \[[0-9])/m)
     const [, next] = /^This version becomes ([0-9.]+)\./m.exec(unreleased) ?? []
