@@ -10,7 +10,7 @@ import { cleanUp, createObjects, type Undo } from './smoke/objects.ts'
 import { startReceiver } from './smoke/receiver.ts'
 import { checkReplyForm, checkRequests } from './smoke/requests.ts'
 import { checkReconciliation } from './smoke/settlement.ts'
-import { apiAddressOf, operatorCommandOf, operatorOf, withoutSlash } from './smoke/target.ts'
+import { deployedApi, operatorCommandOf, operatorOf, withoutSlash } from './smoke/target.ts'
 import { portIn, readArguments } from './terminal/arguments.ts'
 import { onStopSignal } from './terminal/stop-signal.ts'
 
@@ -104,9 +104,12 @@ const runChecks = async (): Promise<void> => {
   if (aws && stage)
     await (values.unpaused ? aws.checkUnpaused : aws.checkEventSources)(check, stage)
   if (isOver() || values.unpaused) return
-  const getAddress = await check('api-address', async () =>
-    withoutSlash(apiOption ?? (await apiAddressOf(stage ?? ''))),
-  )
+  const getAddress = await check('api-address', async () => {
+    if (apiOption !== undefined) return withoutSlash(apiOption)
+    const { address, version } = await deployedApi(stage ?? '')
+    print(`version ${version}`)
+    return address
+  })
   if (isOver()) return
   const operator = operatorOf(target)
   const command = operatorCommandOf(target)

@@ -82,7 +82,7 @@ const allowedImports = Object.groupBy(
     infra/                      ./api/operations.ts ./api/reply-headers.ts ./api/resources.ts ./domain/refusal.ts
     infra/                      ./metrics.ts ./queues/messages.ts ./runtime.ts @aws-sdk/ aws-cdk-lib cdk-nag
     infra/                      ./domain/debits/lifecycle.ts ./domain/operator/restore.ts ./operator/catalogue.ts
-    infra/                      ./store/keys.ts constructs esbuild node:
+    infra/                      ./store/keys.ts package.json constructs esbuild node:
     sdk/openapi/                ./api/ ./banks/replies.ts ./banks/request-bodies.ts ./domain/ ./views/
     sdk/openapi/                ./settlement/report/monthly-statement.ts ./settlement/report/render.ts
     sdk/openapi/                infra/definitions/gateway-responses.ts @valibot/to-json-schema node: valibot

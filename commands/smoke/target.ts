@@ -38,10 +38,10 @@ export const operatorCommandOf = (target: FunctionTarget) => {
 }
 
 /**
- * Finds the base address of a stage's API in the outputs of its stacks.
- * @throws Mismatch if no stack has one
+ * Finds the base address of a stage's API, and its version, in the outputs of its stacks.
+ * @throws Mismatch if no stack has an address
  */
-export const apiAddressOf = async (stage: string): Promise<string> => {
+export const deployedApi = async (stage: string) => {
   // Loaded for stages only: a sandbox has no CloudFormation.
   const { CloudFormationClient, paginateDescribeStacks } = await import(
     '@aws-sdk/client-cloudformation'
@@ -50,8 +50,9 @@ export const apiAddressOf = async (stage: string): Promise<string> => {
   for await (const page of paginateDescribeStacks({ client: new CloudFormationClient() }, {})) {
     const stacks = (page.Stacks ?? []).filter(({ StackName = '' }) => name.test(StackName))
     const outputs = stacks.flatMap(({ Outputs = [] }) => Outputs)
-    const address = outputs.find(({ OutputKey }) => OutputKey === 'ApiAddress')?.OutputValue
-    if (address) return withoutSlash(address)
+    const output = (key: string) => outputs.find(({ OutputKey }) => OutputKey === key)?.OutputValue
+    const address = output('ApiAddress')
+    if (address) return { address: withoutSlash(address), version: output('Version') }
   }
   throw new Mismatch(`an output ApiAddress of debit-collection-${stage}-*`, 'none')
 }

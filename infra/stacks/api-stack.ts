@@ -1,5 +1,6 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
+import manifest from '../../package.json' with { type: 'json' }
 import { defineAlarm } from '../constructs/alarm.ts'
 import { defineApi, defineCustomDomain, defineRoutes, ownHosts } from '../constructs/api.ts'
 import { defineFunction, defineLiveAlias } from '../constructs/function.ts'
@@ -37,5 +38,6 @@ export class ApiStack extends Stack {
     if (!stage.switchesAtOnce) defineRollout(this, aliases, alarms)
     const path = stage.domain?.isOnly ? '' : `/${stage.name}`
     new CfnOutput(this, 'ApiAddress', { value: `https://${this.hosts[0]}${path}` })
+    new CfnOutput(this, 'Version', { value: manifest.version })
   }
 }

@@ -11,6 +11,7 @@ import {
   stageNamed,
 } from '../../infra/definitions/stages.ts'
 import { defineStage } from '../../infra/stacks/stage-stacks.ts'
+import manifest from '../../package.json' with { type: 'json' }
 import { readCounts } from '../../proofs/ceilings/counts.ts'
 import { ceilingsTable } from '../../proofs/ceilings/needs.ts'
 import { operationNames } from '../../shared/api/operations.ts'
@@ -212,6 +213,11 @@ test('a sandbox reserves no concurrency and has at most five workers per queue',
   expect(reserved('sandbox')).toEqual({})
   expect(Math.max(...consumers('sandbox'))).toBe(5)
   expect(Math.min(...consumers('sandbox'))).toBeGreaterThanOrEqual(2)
+})
+
+test('the outputs of a stage have the version of the service', () => {
+  const { Version } = templates.production.all.findOutputs('Version')
+  expect(Version?.Value).toBe(manifest.version)
 })
 
 test('a domain has TLS 1.2 and DNS, and the host of the gateway works until the domain is the only one', () => {

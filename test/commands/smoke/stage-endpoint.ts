@@ -53,6 +53,7 @@ const stacksAs = ({ unsubscribed }: StageState, address: string): string =>
   `<DescribeStacksResponse><DescribeStacksResult><Stacks>${[
     [`${PREFIX}eu-api`, 'ApiAddress', 'http://127.0.0.1:1/'],
     [`${PREFIX}api`, 'ApiAddress', `${address}/`],
+    [`${PREFIX}api`, 'Version', '0.1.0'],
   ]
     .map(
       ([stack, key, value]) =>

@@ -17,17 +17,19 @@ const smoke = async (
   const words = ['commands/smoke.ts', '--stage', 'sandbox', ...options]
   const { code, stdout } = await runScript(words, { ...env, PATH: '' })
   const lines = stdout.trimEnd().split('\n')
-  const passed = lines.flatMap((line) => (line.startsWith('ok ') ? [line.slice(3)] : []))
-  return { code, passed, others: lines.filter((line) => !line.startsWith('ok ')) }
+  const isGood = (line: string) => /^(?:ok|version) /.test(line)
+  const passed = lines.filter(isGood).map((line) => line.replace('ok ', ''))
+  return { code, passed, others: lines.filter((line) => !isGood(line)) }
 }
 
-test('the smoke test of a stage finds the API and checks events, sweep, queues and logs', async () => {
+test('the smoke test of a stage prints its version, finds the API and checks events, sweep, queues and logs', async () => {
   const { code, passed, others } = await smoke({})
   expect({ code, others }).toEqual({
     code: 0,
     others: [expect.stringMatching(/^[4-9][0-9] checks hold$/)],
   })
-  expect(passed.slice(0, 3)).toEqual(['event-sources', 'api-address', 'objects'])
+  const first = ['event-sources', 'version 0.1.0', 'api-address', 'objects']
+  expect(passed.slice(0, 4)).toEqual(first)
   expect(passed.slice(-4)).toEqual(['reconcile', 'dead-letters', 'logs', 'cleanup'])
   expect(passed).toEqual(
     expect.arrayContaining([
