@@ -84,7 +84,7 @@ test('the packed client compiles in a strict project without types of Node', () 
   const file = join(folder, 'consumer.ts')
   writeFileSync(
     file,
-    `import { BankReports, DebitCollection, webhooks } from 'debit-collection'
+    `import { BankReports, bankServer, DebitCollection, webhooks } from 'debit-collection'
        const debits = new DebitCollection({ apiKey: 'k', baseUrl: 'http://127.0.0.1' })
        export const status: Promise<'pending' | 'processing' | 'completed' | 'failed' | 'reversed'> =
          debits.get('r').then((debit) => debit.status)
@@ -100,11 +100,14 @@ test('the packed client compiles in a strict project without types of Node', () 
          secrets: 's',
          store: webhooks.memoryStore(),
          on: { 'transaction.failed': ({ data }) => void data.transaction.error_message },
-       })`,
+       })
+       export const receiver = webhooks.express({ secrets: 's', store: webhooks.memoryStore(), on: {} })
+       export const bank = bankServer({ secret: 's', onSubmission: () => ({ status: 'accepted', bankReference: 'B' }) })`,
   )
   const compilerOptions = {
     strict: true,
     noEmit: true,
+    declaration: true,
     module: 'nodenext',
     types: [],
     lib: ['es2022', 'dom'],

@@ -57,6 +57,7 @@ export {
   ValidationError,
   WaitTimeoutError,
 } from './errors.ts'
+export type { ReadableRequest } from './node-request.ts'
 export type { List, Page } from './pages.ts'
 export type {
   ApplyOptions,
