@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { breakingChanges, unnamedChanges } from '../sdk/openapi/breaking-changes.ts'
 import { readArguments } from './terminal/arguments.ts'
 
@@ -34,7 +35,7 @@ const descriptionIn = (file: string) => {
 
 const [base, ...others] = positionals
 if (!base || others.length > 0) refuse()
-const ours = (file: string): string => new URL(`../${file}`, import.meta.url).pathname
+const ours = (file: string): string => join(import.meta.dirname, '..', file)
 const changes = breakingChanges(descriptionIn(base ?? ''), descriptionIn(ours('docs/openapi.json')))
 const unnamed = unnamedChanges(changes, read(ours('CHANGELOG.md')))
 for (const change of unnamed) process.stdout.write(`${change}\n`)

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { descriptionFiles } from '../sdk/openapi/document.ts'
 import { wireFiles, wireTypes } from '../sdk/openapi/wire-types.ts'
 
@@ -7,7 +8,7 @@ import { wireFiles, wireTypes } from '../sdk/openapi/wire-types.ts'
  * wire types of the TypeScript client.
  */
 
-process.chdir(new URL('..', import.meta.url).pathname)
+process.chdir(join(import.meta.dirname, '..'))
 
 for (const [file, text] of Object.entries(descriptionFiles())) await writeFile(file, text)
 

@@ -276,6 +276,10 @@ describe('every file', () => {
     expect(restored.map((line) => line.split(':')[0])).toEqual(replacing)
   })
 
+  test('no file takes a path from a URL, which encodes blanks', () => {
+    expect(code.filter((file) => /import\.meta\.url\)\.pathname/.test(read(file)))).toEqual([])
+  })
+
   test('no file has a TODO or a skipped test', () => {
     const files = [...code, ...clients, ...tests].filter(
       (file) => !file.endsWith('architecture.test.ts'),
