@@ -94,11 +94,21 @@ const manifest = {
   license,
   type: 'module',
   bin: { debit: 'debit.mjs' },
-  engines: { node: '>=20.18' },
+  // The bundle uses process.getBuiltinModule.
+  engines: { node: '^20.18 || >=22.3' },
   dependencies: { [SCALAR]: '*' },
   bundleDependencies: [SCALAR],
 }
 writeFileSync(join(FOLDER, 'package.json'), JSON.stringify(manifest, undefined, 2))
+const readme = `# ${manifest.name}
+
+${description}
+
+\`\`\`sh
+npx debit-collection-service sandbox    # the service on this machine; its start page leads to the guides
+\`\`\`
+`
+writeFileSync(join(FOLDER, 'README.md'), readme)
 const bill = billOfMaterials(manifest, ROOT, sources, [SCALAR])
 writeFileSync(join(FOLDER, 'sbom.cdx.json'), bill)
 const name = execFileSync('npm', ['pack', '--silent', '--pack-destination', dirname(FOLDER)], {

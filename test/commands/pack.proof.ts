@@ -31,6 +31,14 @@ test('the tarball has less than 10 MB unpacked, and neither CDK nor TypeScript',
   expect(files.filter((file) => /cdk|\.ts$/.test(file))).toEqual([])
 })
 
+test('the tarball has a page for npm, and admits the versions of Node that have process.getBuiltinModule', () => {
+  const read = (file: string) => readFileSync(join(folder, 'package', file), 'utf8')
+  expect(read('README.md')).toContain('npx debit-collection-service sandbox')
+  const { engines } = JSON.parse(read('package.json'))
+  expect(engines).toEqual({ node: '^20.18 || >=22.3' })
+  expect(read('docs/integration.md')).toContain('needs Node 20.18, or 22.3 or later:')
+})
+
 test('the tarball has the licence of each bundled package', () => {
   const notices = readFileSync(join(folder, 'package/THIRD-PARTY-NOTICES'), 'utf8')
   for (const name of [
