@@ -33,7 +33,8 @@ export const wireTypes = async (description: string): Promise<string> => {
       { env: { ...process.env, ...quiet } },
     )
     const types = await readFile(join(folder, 'client.schemas.ts'), 'utf8')
-    return types + finalValues(JSON.parse(await readFile(description, 'utf8')))
+    // Redocly writes a v before the version.
+    return types.replace('(vv', '(v') + finalValues(JSON.parse(await readFile(description, 'utf8')))
   } finally {
     await rm(folder, { recursive: true })
   }

@@ -2,7 +2,7 @@
 // Source: OpenAPI description. Re-run `redocly generate-client` to update.
 
 /**
- * Protocol for banks (vv1)
+ * Protocol for banks (v1)
  * The requests that the service sends to a bank with connector `http`, and the replies that it accepts.
  * docs/bank-protocol.md has the rules; any other reply leaves the result unknown.
  *

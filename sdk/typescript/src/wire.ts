@@ -2,7 +2,7 @@
 // Source: OpenAPI description. Re-run `redocly generate-client` to update.
 
 /**
- * Debit collection service (vv1)
+ * Debit collection service (v1)
  * Collects debits from bank accounts in Ghana for payment providers.
  *
  * Every reply is an envelope: `success`, `data` or `error`, and `meta`. An error has a published
