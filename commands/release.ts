@@ -67,7 +67,8 @@ const buildStages = async (): Promise<void> => {
   for (const file of globSync(join(folder, '*/*.metadata.json'))) {
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(`file://${ROOT}/`, ''))
   }
-  const sources = Object.keys(inputs)
+  // The CDK adds a function that empties the buckets of a stage without `keepsData`.
+  const sources = [...Object.keys(inputs), 'node_modules/aws-cdk-lib/custom-resource-handlers']
   cpSync('LICENSE', join(folder, 'LICENSE'))
   writeFileSync(join(folder, 'THIRD-PARTY-NOTICES'), thirdPartyNotices(ROOT, sources, []))
   const bill = billOfMaterials(manifest, ROOT, sources, [])
