@@ -125,6 +125,17 @@ test('a debit with an open exception stays until it is resolved, and a year long
   expect(itemsOf(declined).map(({ entity }) => entity)).toEqual(['exception'])
 })
 
+test('a debit with a refund that its bank has not made stays', async () => {
+  await putProviders()
+  const completed = await transitioned(await charged(), 'completed', at(TODAY, '12:01:00'))
+  const move = bankMove('reversed', { at: at(TODAY, '18:00:00'), by: 'operator:local:ama' })
+  const reversed = granted(await transition(completed, move, still()))
+  await transact([refundCreation(reversalRefund(reversed))], still())
+  await keepOpenMatters(startOf(dayAfter(TODAY, 7 * YEAR_DAYS - 200)))
+  expireAt(dayAfter(EDGE, 40))
+  expect(itemsOf(completed).map(({ entity }) => entity)).toContain('debit')
+})
+
 /** The bank rejected its refund, and an operator repaid the customer. */
 const repaidByHand = async (noted = dayAfter(TODAY, 2)): Promise<Debit> => {
   const completed = await transitioned(await charged(), 'completed', at(TODAY, '12:01:00'))
