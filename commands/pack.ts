@@ -14,6 +14,8 @@ import { billOfMaterials, thirdPartyNotices } from './third-party-notices.ts'
 const ROOT = join(import.meta.dirname, '..')
 const FOLDER = join(ROOT, 'dist/package')
 const SCALAR = '@scalar/api-reference'
+/** The versions of Node that have process.getBuiltinModule, which the bundle uses. */
+const NODE = '^20.18 || >=22.3'
 
 /** Features that Node 20 lacks. */
 const POLYFILLS = [
@@ -46,7 +48,11 @@ const { metafile } = await build({
   inject: POLYFILLS,
   outdir: FOLDER,
   banner: {
-    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+    js: [
+      "import { createRequire as requireOf } from 'node:module';",
+      'const require = requireOf(import.meta.url);',
+      `if (!process.getBuiltinModule) { console.error('debit needs Node ${NODE}'); process.exit(1) }`,
+    ].join(' '),
   },
 })
 const debit = join(FOLDER, 'debit.mjs')
@@ -94,8 +100,7 @@ const manifest = {
   license,
   type: 'module',
   bin: { debit: 'debit.mjs' },
-  // The bundle uses process.getBuiltinModule.
-  engines: { node: '^20.18 || >=22.3' },
+  engines: { node: NODE },
   dependencies: { [SCALAR]: '*' },
   bundleDependencies: [SCALAR],
 }

@@ -107,7 +107,7 @@ const runChecks = async (): Promise<void> => {
   const getAddress = await check('api-address', async () => {
     if (apiOption !== undefined) return withoutSlash(apiOption)
     const { address, version } = await deployedApi(stage ?? '')
-    print(`version ${version}`)
+    if (version) print(`version ${version}`)
     return address
   })
   if (isOver()) return

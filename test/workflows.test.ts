@@ -135,14 +135,21 @@ test('a release runs the checks, builds without a token, attests the files of SH
   expect(released.filter(({ run }) => run?.includes('npm ci'))).toEqual([])
 })
 
+/** Returns the script of a step of the release that precedes the upload. */
+const scriptBeforeUpload = (isOne: (step: Step) => boolean | undefined): string => {
+  const steps = workflow('release').jobs.build?.steps ?? []
+  const upload = steps.findIndex(({ uses }) => uses?.startsWith('actions/upload-artifact@'))
+  return steps.slice(0, upload).find(isOne)?.run ?? 'exit 9'
+}
+
 test('a release without a section of its version in CHANGELOG.md stops before the upload', () => {
-  const script = workflow('release').jobs.build?.steps?.find(({ run }) => run?.includes('awk'))?.run
+  const script = scriptBeforeUpload(({ run }) => run?.includes('awk'))
   const folder = newFolder()
   mkdirSync(join(folder, 'dist'))
   const changes = '## [Unreleased]\n\n- b\n\n## [0.1.0] - 2026-12-01\n\n- a\n\n## [0.0.9]\n'
   writeFileSync(join(folder, 'CHANGELOG.md'), changes)
   const run = (tag: string) =>
-    spawnSync('bash', ['-e', '-c', script ?? ''], {
+    spawnSync('bash', ['-e', '-c', script], {
       cwd: folder,
       env: { ...process.env, GITHUB_REF_NAME: tag },
     })
@@ -152,7 +159,7 @@ test('a release without a section of its version in CHANGELOG.md stops before th
 })
 
 test('a tag whose version is not that of the service and of both clients stops before the upload', () => {
-  const named = workflow('release').jobs.build?.steps?.find(({ name }) => name?.includes('tag'))
+  const script = scriptBeforeUpload(({ name }) => name?.includes('tag'))
   const run = (...versions: string[]) => {
     const folder = newFolder()
     mkdirSync(join(folder, 'dist/release'), { recursive: true })
@@ -160,7 +167,7 @@ test('a tag whose version is not that of the service and of both clients stops b
     for (const [index, name] of [...names, 'debit_collection-V-py3-none-any.whl'].entries())
       writeFileSync(join(folder, 'dist/release', name.replace('V', versions[index] ?? '')), '')
     const env = { ...process.env, GITHUB_REF_NAME: 'v0.2.0' }
-    return spawnSync('bash', ['-e', '-c', named?.run ?? ''], { cwd: folder, env }).status === 0
+    return spawnSync('bash', ['-e', '-c', script], { cwd: folder, env }).status === 0
   }
   const [old, now] = ['0.1.0', '0.2.0'] as const
   const passed = [run(now, now, now), run(old, now, now), run(now, old, now), run(now, now, old)]

@@ -27,7 +27,7 @@ export const manageCalendar = operatorHandler(calendar, {
   set: async ({ year, days }, author, runtime) => {
     if (!days) return invalid({ days: ['is required: the command reads them from the file'] })
     const dates = Object.keys(days)
-    // None would remove the holidays of the year.
+    // A call without days would remove the holidays of the year.
     return dates.length > 0 && dates.every((day) => day.startsWith(`${year}-`))
       ? change(year, (previous) => ({ ...previous, days }), author, runtime)
       : invalid({ days: [`must be days of ${year}`] })

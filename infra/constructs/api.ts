@@ -164,7 +164,7 @@ export const defineCustomDomain = (stack: Stack, domain: Domain, api: gateway.Re
   new AaaaRecord(stack, 'DomainEntry6', record)
 }
 
-/** Returns the hosts that answer, first the one that works without a DNS record of the domain. */
+/** Returns the hosts that answer. The gateway's is first, because it needs no DNS record. */
 export const ownHosts = (stack: Stack, domain: Domain | undefined, api: gateway.RestApi) => [
   ...(domain?.isOnly ? [] : [`${api.restApiId}.execute-api.${stack.region}.${stack.urlSuffix}`]),
   ...(domain ? [domain.name] : []),

@@ -214,11 +214,11 @@ const failedRows = (
     metric: (metrics) => metrics.queueCount(name, { statistic: 'Maximum', minutes: 1 }),
   },
   {
-    // SQS keeps messages for 14 days after the first send, which was up to four days earlier. Their age
-    // leaves out those that were listed three times.
+    // SQS keeps messages for 14 days after the first send, which was up to four days earlier.
+    // ApproximateAgeOfOldestMessage ignores those that were listed three times.
     name: `${name}-old`,
     look,
-    description: `Messages were in ${name} in every hour of a week and expire in the next: ${remedy} now`,
+    description: `Messages were in ${name} each hour of a week and may soon expire: ${remedy} now`,
     metric: (metrics) => metrics.queueCount(name, { statistic: 'Maximum', minutes: 60 }),
     periods: 7 * HOURS_OF_A_DAY,
   },

@@ -75,7 +75,7 @@ export type BankExchange = {
   query: string
   body: v.GenericSchema
   example: IdentifiedRequest
-  /** To the request and to its query. */
+  /** The replies to the request and to its query. */
   replies: readonly ReplyName[]
 }
 

@@ -47,7 +47,13 @@ const REVERSAL = { noun: 'debit', verb: 'reverse', target: 'R', options: { refer
 const request = async () => {
   const requested = { requestedBy: 'ama', requestedAt: at(TODAY, '22:00:00') }
   const expiresAt = at(TOMORROW, '22:00:00')
-  const approval = { id: REQUEST, ...REVERSAL, ...requested, decision: 'pending', expiresAt } as const
+  const approval = {
+    id: REQUEST,
+    ...REVERSAL,
+    ...requested,
+    decision: 'pending',
+    expiresAt,
+  } as const
   await putApproval(approval, {}, [], still())
   const decision = { decision: 'denied', by: 'kofi', at: at(TOMORROW, '08:00:00') } as const
   await decideApproval(REQUEST, decision, [], still())
@@ -137,7 +143,7 @@ test.each([
   async (gap, continues) => {
     const last = await findSealedBefore(dayAfter(DAY_AFTER, gap))
     expect(last?.day).toBe(continues ? DAY_AFTER : undefined)
-    // The first day is named, but not sealed.
+    // The first day stays recorded, but no day has an object.
     for (const day of [TODAY, TOMORROW, DAY_AFTER]) objects.delete(`${day}.json`)
     await seal(dayAfter(TODAY, gap))
     expect(objects.has(`${TODAY}.json`)).toBe(continues)

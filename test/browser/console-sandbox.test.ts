@@ -83,7 +83,10 @@ test('a removed limit shows as none, and Enable is offered only for a disabled p
   await row.locator('.number').getByText('none').waitFor()
   for (const path of ['provider/signed', 'bank/ABSA']) {
     await page.goto(`${service.sandbox().address}/console#/${path}`)
-    await page.locator('dt', { hasText: /^(?:Daily limit|Maximum)$/ }).waitFor()
+    await page
+      .locator('dt', { hasText: /^(?:Daily limit|Maximum)$/ })
+      .first()
+      .waitFor()
     await page
       .locator('dd', { hasText: /^none$/ })
       .first()

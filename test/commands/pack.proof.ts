@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -36,7 +36,14 @@ test('the tarball has a page for npm, and admits the versions of Node that have 
   expect(read('README.md')).toContain('npx debit-collection-service sandbox')
   const { engines } = JSON.parse(read('package.json'))
   expect(engines).toEqual({ node: '^20.18 || >=22.3' })
-  expect(read('docs/integration.md')).toContain('needs Node 20.18, or 22.3 or later:')
+  expect(read('docs/integration.md')).toContain('needs Node 20 from 20.18, or 22.3 or later:')
+})
+
+test('a Node without process.getBuiltinModule ends with one line', () => {
+  const without = 'data:text/javascript,delete process.getBuiltinModule'
+  const words = ['--import', without, join(folder, 'package/debit.mjs'), 'sandbox', '--port', '0']
+  const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' })
+  expect([status, stderr]).toEqual([1, 'debit needs Node ^20.18 || >=22.3\n'])
 })
 
 test('the tarball has the licence of each bundled package', () => {

@@ -161,12 +161,10 @@ test('a fault gets 500/1500 in the envelope and leaks no detail', async () => {
 })
 
 test.each([
-  ...['ThrottlingException', 'ProvisionedThroughputExceededException', 'RequestLimitExceeded'].map(
-    (name) => named(name),
-  ),
-  ...['TransactionConflictException', 'ServiceUnavailable', 'TimeoutError'].map((name) =>
-    named(name),
-  ),
+  ...[
+    ...['ThrottlingException', 'ProvisionedThroughputExceededException', 'RequestLimitExceeded'],
+    ...['TransactionConflictException', 'ServiceUnavailable', 'TimeoutError'],
+  ].map((name) => named(name)),
   named('Error', { code: 'ECONNREFUSED' }),
   ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].map((code) =>
     named('Error', { code }),

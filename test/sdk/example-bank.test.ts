@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { checkBank } from '../../commands/bank-check/cases.ts'
-import { bankClient } from '../../commands/bank-check/requests.ts'
+import { type BankClient, bankClient } from '../../commands/bank-check/requests.ts'
 import { printedBy, useCommands } from '../support/commands.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/folders.ts'
@@ -64,15 +64,17 @@ test('the example bank keeps its replies in its database after a crash', async (
   expect(await bankClient({ url, secret, account }).post(order)).toEqual(paid)
 })
 
-test('two processes of the example bank share a database', async () => {
+test('two processes of the example bank share a database, and decide a request once', async () => {
   const DATABASE = join(newFolder(), 'bank.sqlite')
   const banks = [await startBank({ DATABASE }), await startBank({ DATABASE })]
   const clients = banks.map(({ url }) => bankClient({ url, secret, account }))
-  const replies = clients.flatMap((client) =>
-    Array.from({ length: 20 }, async () => client.post(await client.newOrder('payout'))),
-  )
-  const references = (await Promise.all(replies)).map(({ text }) => JSON.parse(text).bank_reference)
-  expect(new Set(references).size).toBe(40)
+  const [client] = clients as [BankClient]
+  const orders = await Promise.all(Array.from({ length: 10 }, () => client.newOrder('payout')))
+  const replies = orders.map((order) => Promise.all(clients.map((one) => one.post(order))))
+  const pairs = await Promise.all(replies)
+  for (const [reply, repeated] of pairs) expect(repeated).toEqual(reply)
+  const references = pairs.map(([reply]) => JSON.parse(reply?.text ?? '').bank_reference)
+  expect(new Set(references).size).toBe(10)
 })
 
 test('the example bank completes, pays out and refunds debits of the service', async () => {

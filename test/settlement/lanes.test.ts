@@ -50,7 +50,7 @@ test('the builders that a time limit ends leave each lane to the next one', asyn
   await expectSettledOnce(large)
 })
 
-test('each batch of a divided day has its lanes, which its seal closes', async () => {
+test('each batch of a divided day has eight lanes', async () => {
   const large = largeDay(COUNT, { linesMax: 800 })
   await runBuilders(large, 1)
   const batches = await large.batches()

@@ -131,7 +131,7 @@ test('a holiday that is declared after the batch was sealed delays its payout, w
   expect(await figures(TUESDAY + 1)).toMatchObject(made)
 })
 
-test('a last day of the year that is declared free is no late payout day after New Year', async () => {
+test('a payout on a last day of the year that is declared free is neither due nor overdue', async () => {
   const { payOn } = await batchOf(37)
   expect(payOn).toBe('2026-12-31')
   for (const date of ['2026-12-31', '2027-01-01']) await holiday(date)

@@ -39,7 +39,8 @@ const accountsAreOfTheirBank: Check = (index, report) => {
         account?.account_number === after.accountNumber &&
         account?.active === (after.status === 'active'),
     )
-    if (before || !isOfCharge || !isFound) report(after.pk, 'has an account that its bank lacks')
+    if (before || !isOfCharge || !isFound)
+      report(after.pk, 'has an account that differs from that of its bank')
   }
 }
 

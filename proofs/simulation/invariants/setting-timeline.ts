@@ -33,7 +33,7 @@ const usual = {
   accountLookup: 'off',
   behaviour: undefined as string | undefined,
   payoutDays: 'all',
-  /** Of a debit at a bank. */
+  /** The maximum of a debit at a bank, in pesewas. */
   maximum: undefined as number | undefined,
   /** Of a day. */
   isHoliday: false,

@@ -122,7 +122,10 @@ const credentialsDecide: Check = ({ observations, setup, timeline }, report) => 
   }
 }
 
-/** A bank is active and permits the amount; a debit has the name that its provider had at the charge. */
+/**
+ * The bank of a new debit is active and permits its amount. A debit has the name that its provider
+ * had at the charge.
+ */
 const chargesFollowSettings = eachDebit(({ item, changes: [opened] }, { timeline, setup }) => {
   if (!opened?.by) return undefined
   const { since, at } = opened
@@ -133,15 +136,16 @@ const chargesFollowSettings = eachDebit(({ item, changes: [opened] }, { timeline
   const names = timeline.recent('name', item.provider, since, at)
   return [
     !isOpen && 'was charged while its bank was inactive',
-    maxima.every((maximum) => item.amount > (maximum ?? Infinity)) && 'is above its maximum',
+    maxima.every((maximum) => item.amount > (maximum ?? Infinity)) &&
+      'is above the maximum of its bank',
     isNamed && !names.includes(item.providerName) && `is of ${item.providerName}`,
   ]
 })
 
 const NOT_LIVE = 1402
-const ABOVE = 3005
+const ABOVE_MAXIMUM = 3005
 
-const banksAreOpen: Check = ({ observations, setup, timeline }, report) => {
+const refusalsFollowSettings: Check = ({ observations, setup, timeline }, report) => {
   for (const call of observations.calls) {
     const { name, at, reply } = call
     const { bank_identifier: bank = '', amount } = fieldsOf(call) as Record<string, string>
@@ -153,7 +157,7 @@ const banksAreOpen: Check = ({ observations, setup, timeline }, report) => {
     const isOfBank = JSON.stringify(reply.body).includes("the bank's maximum")
     if (code === NOT_LIVE && !open.includes(false))
       report(`a charge at ${bank}`, 'was refused, but the bank is active')
-    if (code === ABOVE && isOfBank && !isAbove)
+    if (code === ABOVE_MAXIMUM && isOfBank && !isAbove)
       report(`a charge of ${amount} at ${bank}`, 'was refused, but is within its maximum')
   }
 }
@@ -184,5 +188,11 @@ const urlsAreCurrent: Check = (index, report) => {
 }
 
 export const checks: Checks = {
-  57: [settingsStay, credentialsDecide, chargesFollowSettings, banksAreOpen, urlsAreCurrent],
+  57: [
+    settingsStay,
+    credentialsDecide,
+    chargesFollowSettings,
+    refusalsFollowSettings,
+    urlsAreCurrent,
+  ],
 }

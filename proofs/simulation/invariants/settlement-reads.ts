@@ -61,7 +61,7 @@ const runsShowWhatIsPaid: Check = ({ operatorCalls, batches }, report) => {
       const isPaid = changes.some(
         ({ at, after }) => after?.status === 'completed' && at <= (call.reply?.at ?? 0),
       )
-      if (!isPaid) report(String(id), 'is not paid, but its run says so')
+      if (!isPaid) report(String(id), 'is not paid, but its run names it as paid')
     }
   }
 }

@@ -7,12 +7,12 @@ export const replyStore = (db: DatabaseSync): ReplyStore => {
   const read = (key: string) =>
     db.prepare('SELECT reply FROM replies WHERE key = ?').get(key)?.reply as string | undefined
   const decideOnce = async (key: string, decide: () => Promise<string>): Promise<string> => {
-    const earlier = read(key)
-    if (earlier !== undefined) return earlier
+    // Of two processes with a request, the later one reads the reply of the first.
     db.exec('BEGIN IMMEDIATE')
     try {
-      const reply = await decide()
-      db.prepare('INSERT INTO replies VALUES (?, ?)').run(key, reply)
+      const earlier = read(key)
+      const reply = earlier ?? (await decide())
+      if (earlier === undefined) db.prepare('INSERT INTO replies VALUES (?, ?)').run(key, reply)
       db.exec('COMMIT')
       return reply
     } catch (error) {

@@ -28,10 +28,13 @@ type OwnMembers<Reply> = {
     : Reply[Name]
 }
 
-/** `accepted`: the bank will report the outcome. `rejected`: the bank will never debit this. Or the outcome. */
+/**
+ * `accepted`: the bank will report the outcome. `rejected`: the bank will never debit this.
+ * `completed` and `failed`: the outcome is known at once.
+ */
 export type SubmissionReply = OwnMembers<Accepted> | OwnMembers<RejectedDebit> | DebitOutcome
 
-/** The current outcome of an accepted debit. `fee` is text with two decimals. */
+/** The outcome of a debit. `fee` is text with two decimals. */
 export type DebitOutcome = OwnMembers<Completed> | OwnMembers<Failed>
 
 /** `paid` and `rejected` are final. */
@@ -39,7 +42,10 @@ export type PaymentReply = OwnMembers<Paid> | OwnMembers<Underway> | OwnMembers<
 
 export type Outcome = SubmissionReply | PaymentReply
 
-/** Stores the first reply to each request. Never delete one to a payout or refund: a repeat can arrive at any time. */
+/**
+ * Stores the first reply to each request. Keep one to a submission for at least 35 days.
+ * Never delete one to a payout or refund: a repeat can arrive at any time.
+ */
 export type ReplyStore<Transaction = undefined> = {
   /**
    * Returns the reply with this key. Without one, stores and returns the result of `decide`. Concurrent
@@ -84,7 +90,7 @@ const MEMBERS: Record<Kind, Record<string, readonly string[]>> = {
   refund: PAYMENT_MEMBERS,
 }
 
-/** The service ignores a wrong reference of these. */
+/** Statuses whose wrong reference the service ignores. */
 const IGNORED = ['failed', 'underway']
 
 // The characters of `bank_reference` in docs/bank-protocol.json.
@@ -108,13 +114,13 @@ export const replyText = (kind: Kind, { uuid, amount }: Identity, outcome: Outco
   if (missing) throw new TypeError(`a ${kind} that is ${status} needs ${missing} as text`)
   if (!IGNORED.includes(status) && !isLine(bankReference ?? 'none'))
     throw new TypeError('bankReference must be a line of 1 to 255 characters')
-  const message = 'message' in outcome && { message: stored(outcome.message) }
+  const message = 'message' in outcome && { message: storedMessage(outcome.message) }
   const reply = Object.entries({ ...outcome, ...message, uuid, amount })
   return JSON.stringify(Object.fromEntries(reply.map(([name, value]) => [snakeCase(name), value])))
 }
 
 /** Cuts a message to what the service stores: it refuses a reply above 16 KiB. */
-const stored = (message: unknown): unknown =>
+const storedMessage = (message: unknown): unknown =>
   typeof message === 'string' ? [...message.trim()].slice(0, 2_000).join('') : message
 
 const snakeCase = (name: string): string =>

@@ -12,7 +12,7 @@ import {
 import type { Payment, RefundOrder, Submission } from './bank-wire.ts'
 import { isHexHmac, isRecent } from './hmac.ts'
 import { callHook } from './hook.ts'
-import { type ReadableRequest, readBody } from './node-request.ts'
+import { PARSED, type ReadableRequest, readBody } from './node-request.ts'
 
 /** Serves the requests of the service to a bank (docs/bank-protocol.md). */
 
@@ -21,7 +21,7 @@ export type BankServerOptions<Transaction = undefined> = {
   secret: string | readonly string[]
   /** By default in memory, for tests only: a repeat after a restart has a second effect. */
   store?: ReplyStore<Transaction> | undefined
-  /** Accepts or rejects a debit, once per uuid unless it throws. */
+  /** Accepts or rejects a debit, or returns its outcome, once per uuid unless it throws. */
   onSubmission: (submission: Submission, transaction: Transaction) => Awaitable<SubmissionReply>
   /** Returns the current outcome of an accepted or underway request, or undefined for its first reply. */
   onQuery?: ((query: { kind: Kind; uuid: string }) => Awaitable<Outcome | undefined>) | undefined
@@ -228,7 +228,7 @@ const rawBody = async (request: NodeRequest): Promise<Uint8Array | 'too large'> 
   const { body } = request
   if (body === undefined) return readBody(request, BODY_LIMIT)
   if (body instanceof Uint8Array) return body.length > BODY_LIMIT ? 'too large' : body
-  throw new TypeError('the body is parsed already: install no parser before this listener')
+  throw new TypeError(PARSED)
 }
 
 /** Returns undefined for a body that is not a request of the protocol. */

@@ -6,6 +6,8 @@ export type ReadableRequest = AsyncIterable<Uint8Array> & {
   readableDidRead?: boolean | undefined
 }
 
+export const PARSED = 'the body is parsed already: install no parser before this listener'
+
 /**
  * Reads the body of a node:http request of at most `limit` bytes.
  * @throws TypeError if a parser has read it: the empty rest would seem to have a wrong signature
@@ -14,9 +16,7 @@ export const readBody = async (
   request: ReadableRequest,
   limit: number,
 ): Promise<Uint8Array | 'too large'> => {
-  if (request.readableDidRead) {
-    throw new TypeError('the body is parsed already: install no parser before this listener')
-  }
+  if (request.readableDidRead) throw new TypeError(PARSED)
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of request) {

@@ -21,7 +21,7 @@ _MEMBERS: dict[Kind, dict[str, tuple[str, ...]]] = {
     "payout": _PAYMENT,
     "refund": _PAYMENT,
 }
-# The service ignores a wrong reference of these.
+# Statuses whose wrong reference the service ignores.
 _IGNORED = ("failed", "underway")
 
 # The characters of `bank_reference` in docs/bank-protocol.json.
@@ -52,7 +52,7 @@ def complete_reply(kind: Kind, request: Mapping[str, Any], result: Result) -> di
     if isinstance(reply.get("fee"), (Decimal, Pesewas)):
         reply["fee"] = amount_text(reply["fee"])
     if isinstance(reply.get("message"), str):
-        # What the service stores: it refuses a reply above 16 KiB.
+        # The service stores 2,000 characters, and refuses a reply above 16 KiB.
         reply["message"] = reply["message"].strip()[:2000]
     # A store must not keep what can never be sent.
     json.dumps(reply, allow_nan=False)

@@ -70,7 +70,8 @@ class BankServer:
         """Returns status and body. `target` is the path as sent; names of headers are in lower case."""
         try:
             status, reply = self._respond(method, target, headers, body, loop)
-            return status, json.dumps(reply, allow_nan=False).encode()
+            # Escaped, 2,000 characters of a message can exceed the 16 KiB of a reply.
+            return status, json.dumps(reply, allow_nan=False, ensure_ascii=False).encode(errors="replace")
         except _Refused as refused:
             status, error = refused.status, str(refused)
             if status == 401:
