@@ -41,13 +41,23 @@ const makeFolder = (folder: string): void => {
   mkdirSync(folder, { mode: 0o700 })
 }
 
-/** Opens the folder that keeps the state of a sandbox, for one process. @throws StartFailure */
+/**
+ * Opens the folder that keeps the state of a sandbox, for one process. A change that it cannot keep ends
+ * the process before its caller learns of it.
+ * @throws StartFailure
+ */
 export const openDataFolder = (folder: string): JournalFile => {
+  const reasonOf = (error: unknown) => `${folder} cannot keep the data: ${(error as Error).message}`
   try {
     // Its files have personal data and the sealing key.
     makeFolder(resolve(folder))
     const unlock = lock(folder)
-    const journal = openJournalFile(join(folder, 'journal.jsonl'))
+    const end = (error: Error): never => {
+      unlock()
+      process.stderr.write(`${reasonOf(error)}\n`)
+      process.exit(1)
+    }
+    const journal = openJournalFile(join(folder, 'journal.jsonl'), end)
     return {
       ...journal,
       read: (use) => {
@@ -64,6 +74,6 @@ export const openDataFolder = (folder: string): JournalFile => {
     }
   } catch (error) {
     if (error instanceof StartFailure) throw error
-    throw new StartFailure(`${folder} cannot keep the data: ${(error as Error).message}`)
+    throw new StartFailure(reasonOf(error))
   }
 }

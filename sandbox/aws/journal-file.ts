@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Entry } from './journal.ts'
 
 export type JournalFile = ReturnType<typeof openJournalFile>
@@ -27,23 +27,33 @@ function* entriesIn(bytes: Buffer, onLine: () => void): Generator<Entry> {
 /**
  * Opens a journal in a file, one line per entry. The operating system has each line before the caller
  * learns of the change, so the state survives the end of this process, but not a power failure.
+ * @param end ends the process, as on a full disk: no line may follow an incomplete one
  */
-export const openJournalFile = (file: string) => {
+export const openJournalFile = (file: string, end: (error: Error) => never) => {
   let descriptor: number | undefined
-  const write = (entry: Entry): void => {
-    if (descriptor !== undefined) writeSync(descriptor, `${JSON.stringify(entry)}\n`)
+  const orEnd = (work: () => void): void => {
+    try {
+      work()
+    } catch (error) {
+      end(error as Error)
+    }
   }
+  const write = (entry: Entry): void =>
+    orEnd(() => {
+      if (descriptor !== undefined) writeFileSync(descriptor, `${JSON.stringify(entry)}\n`)
+    })
   const next = `${file}.next`
   const close = (): void => {
     if (descriptor !== undefined) closeSync(descriptor)
     descriptor = undefined
   }
   /** Opens a new file. `commit` replaces the old one by it. */
-  const begin = (): void => {
-    close()
-    descriptor = openSync(next, 'w', 0o600)
-  }
-  const commit = (): void => renameSync(next, file)
+  const begin = (): void =>
+    orEnd(() => {
+      close()
+      descriptor = openSync(next, 'w', 0o600)
+    })
+  const commit = (): void => orEnd(() => renameSync(next, file))
   return {
     generation: Date.now(),
     /** Returns what `use` makes of the entries of earlier processes. @throws Error that names the line */

@@ -79,6 +79,29 @@ test('a sandbox that is killed four times loses no debit, no event and no settin
   })
 }, 120_000)
 
+test.each([
+  ['at its start', 30, false],
+  ['after some charges', 200, true],
+  ['after more charges', 301, true],
+])(
+  'a sandbox whose disk is full %s prints one line, exits with 1, and loses no acknowledged debit',
+  async (_, blocks, isUp) => {
+    // A limit of a file's size cuts a write as a full disk does.
+    const command = ['-c', `ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, ...words()]
+    const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' }
+    const full = start(command, env, 'sh')
+    const acknowledged = isUp ? await chargeWhileUp(await addressOf(full)) : []
+    expect(await full.exited).toBe(1)
+    expect(full.printed.err).toMatch(/^[^\n]+ cannot keep the data: EFBIG: [^\n]+\n$/)
+    expect(acknowledged.length > 0).toBe(isUp)
+    const port = ['--port', new URL(await addressOf(start(words()))).port]
+    for (const reference of acknowledged) {
+      const show = ['commands/operator.ts', 'debit', 'show', '--reference', reference, ...port]
+      expect(await runScript(show)).toMatchObject({ code: 0 })
+    }
+  },
+)
+
 test.each(['SIGKILL', 'SIGTERM'] as const)(
   'a sandbox that ends by %s while its clock moves continues at or after the time that it showed',
   async (signal) => {
