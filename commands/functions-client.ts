@@ -1,5 +1,6 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { resourceName } from '../infra/definitions/resource-name.ts'
+import { StartFailure } from '../sandbox/start-failure.ts'
 import { parseJson } from '../shared/domain/json.ts'
 import { printable } from '../shared/domain/text.ts'
 import { commandLine } from './terminal/arguments.ts'
@@ -26,7 +27,7 @@ const ONE_ATTEMPT = {
   },
 }
 
-export class InvocationFailure extends Error {}
+export class InvocationFailure extends StartFailure {}
 
 type SdkError = Error & { code?: string }
 

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { functionRows } from '../infra/definitions/functions.ts'
-import { InvocationFailure, invokeFunction } from './functions-client.ts'
+import { localOperator } from '../sandbox/local-operator.ts'
+import { StartFailure } from '../sandbox/start-failure.ts'
+import { invokeFunction } from './functions-client.ts'
 import { misuse, portIn, readArguments, unknownWord } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
 
@@ -27,13 +29,15 @@ const port = portIn(values.port, refuse)
 
 const file = own ?? fileURLToPath(new URL(`${name}.json`, EVENTS))
 const event = await readFile(file, 'utf8')
-  .then((text) => JSON.parse(text) as unknown)
+  .then((text) => JSON.parse(text) as object)
   .catch((error: Error) => fail(`${file}: ${error.message}`, 2))
 
 try {
-  const reply = await invokeFunction({ port }, name, event)
+  const isOperators = name.startsWith('manage-')
+  const sent = isOperators ? { actor: localOperator(), ...event } : event
+  const reply = await invokeFunction({ port }, name, sent)
   process.stdout.write(`${JSON.stringify(reply, null, 2)}\n`)
 } catch (error) {
-  if (!(error instanceof InvocationFailure)) throw error
+  if (!(error instanceof StartFailure)) throw error
   fail(error.message)
 }

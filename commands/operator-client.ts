@@ -1,9 +1,9 @@
-import { userInfo } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { GetFunctionUrlConfigCommand, type LambdaClient } from '@aws-sdk/client-lambda'
 import { HttpRequest } from '@smithy/core/protocols'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { LOCAL_STAGE, resourceName } from '../infra/definitions/resource-name.ts'
+import { localOperator } from '../sandbox/local-operator.ts'
 import { parseJson } from '../shared/domain/json.ts'
 import type { CallerReply } from '../shared/operator/caller.ts'
 import type { OperatorReply } from '../shared/operator/verbs.ts'
@@ -32,10 +32,6 @@ const explanations: Record<number, (name: string) => string> = {
   429: (name) => `Function ${name} did not run: AWS limits calls; repeat it`,
   502: (name) => `${name}: the function failed; its log has the reason`,
 }
-
-/** Returns the local user. OPERATOR_NAME replaces it, so that one person can act as two operators. */
-export const localOperator = (): string =>
-  `local:${process.env.OPERATOR_NAME || userInfo().username}`
 
 const urls = new Map<string, string>()
 

@@ -3,11 +3,12 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isStageName } from '../infra/definitions/resource-name.ts'
+import { StartFailure } from '../sandbox/start-failure.ts'
 import { Refusal } from '../shared/domain/refusal.ts'
 import { nouns } from '../shared/operator/catalogue.ts'
 import { type NounCall, operateFully } from '../shared/operator/operate.ts'
 import { explain, parseCall, secretsOf } from '../shared/operator/verbs.ts'
-import { type FunctionTarget, InvocationFailure } from './functions-client.ts'
+import type { FunctionTarget } from './functions-client.ts'
 import { operate } from './operator-client.ts'
 import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb, isWatchable } from './operator-help.ts'
 import { inFull, readOptions, shortForms } from './operator-words.ts'
@@ -150,6 +151,6 @@ try {
     }
   } while (watch)
 } catch (error) {
-  if (!(error instanceof InvocationFailure)) throw error
+  if (!(error instanceof StartFailure)) throw error
   fail(error.message)
 }

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import type { DynamoDBRecord } from 'aws-lambda'
 import type { ConsoleBackend } from '../console/server/backend.ts'
 import type { ItemChange, Live } from '../console/server/live.ts'
@@ -6,6 +5,7 @@ import { nouns } from '../shared/operator/catalogue.ts'
 import type { OperatorReply } from '../shared/operator/verbs.ts'
 import type { FunctionHost } from './function-host.ts'
 import type { GatewayReply } from './gateway.ts'
+import { localOperator } from './local-operator.ts'
 import { credentials, customers } from './seeds.ts'
 
 /** Reads changes and calls the functions of this process. */
@@ -14,12 +14,11 @@ export const consoleBackend = (
   clock: ConsoleBackend['clock'],
   live: Live,
 ): ConsoleBackend => {
-  const operator = (name = process.env.OPERATOR_NAME || userInfo().username) => `local:${name}`
   return {
     clock,
-    caller: async () => ({ operator: operator(), nouns: Object.keys(nouns) }),
+    caller: async () => ({ operator: localOperator(), nouns: Object.keys(nouns) }),
     operate: async ({ noun, operator: name, ...call }) => {
-      const event = { ...call, actor: operator(name) }
+      const event = { ...call, actor: localOperator(name) }
       return (await functions.invoke(`manage-${noun}`, event)) as OperatorReply
     },
     live,

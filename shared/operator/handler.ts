@@ -1,6 +1,11 @@
 import type { Context } from 'aws-lambda'
 import type * as v from 'valibot'
-import { type ApprovalId, type CallObject, UNKNOWN_OPERATOR } from '../domain/operator/approval.ts'
+import {
+  ACTOR,
+  type ApprovalId,
+  type CallObject,
+  UNKNOWN_OPERATOR,
+} from '../domain/operator/approval.ts'
 import { type BulkScope, isProgress } from '../domain/operator/bulk.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { errorText, log } from '../log.ts'
@@ -103,9 +108,6 @@ export const objectToChange = <T>(kind: string, stored: T | undefined, created: 
   if (created && stored) return new Refusal(1409, { details: `this ${kind} already exists` })
   return created ?? stored ?? noSuch(kind)
 }
-
-/** An ARN or a local user. Other text is neither stored nor logged. */
-const ACTOR = /^[\w:/@.+=,-]{1,300}$/
 
 type LambdaContext = Pick<Context, 'functionName' | 'awsRequestId'> &
   Partial<Pick<Context, 'getRemainingTimeInMillis'>>

@@ -48,8 +48,14 @@ test('the command prints ready and a first curl, serves the commands, and stops 
   const { stdout } = await operator(['provider', 'show', '--provider', 'demo'])
   expect(JSON.parse(stdout)).toMatchObject({ id: 'demo', daily_limit: '50000.00' })
   expectOneLine(await operator(['provider', 'show', '--provider', 'nobody']), 'no such provider')
+  const misnamed = { ...process.env, OPERATOR_NAME: 'Ama Mensah' }
+  expectOneLine(await operator(['provider', 'list'], misnamed), 'OPERATOR_NAME: must have only')
   const charge = ['commands/invoke.ts', 'charge', 'events/charge.json', '--port', port]
   expect(JSON.parse((await runScript(charge)).stdout)).toMatchObject({ statusCode: 202 })
+  const customer = ['commands/invoke.ts', 'manage-customer', '--port', port]
+  await runScript(customer, { ...process.env, OPERATOR_NAME: 'ama' })
+  const changes = await operator(['change', 'list'])
+  expect(JSON.parse(changes.stdout)[0]).toMatchObject({ noun: 'customer', by: 'local:ama' })
   const reconciled = await operator(['reconcile', '--date', '2026-11-21'])
   expect(JSON.parse(reconciled.stdout)).toMatchObject({ date: '2026-11-21', differences: 0 })
   child.kill('SIGTERM')

@@ -113,6 +113,9 @@ export const withPlain = (approval: Approval, plain: Record<string, string> = {}
   }
 }
 
+/** An ARN or a local user. Other text is neither stored nor logged. */
+export const ACTOR = /^[\w:/@.+=,-]{1,300}$/
+
 /** The actor of a call without an operator. */
 export const UNKNOWN_OPERATOR = 'unknown'
 
