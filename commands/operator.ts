@@ -66,7 +66,7 @@ const textOf = (result: unknown, hasNext: boolean): string => {
   if (verbRow.printsLines && !isTable && Array.isArray(result)) {
     return `[\n${result.map((row) => JSON.stringify(row)).join(',\n')}\n]\n`
   }
-  const width = process.stdout.columns ?? 120
+  const width = process.stdout.columns || 120
   return `${isTable ? tableOf(result, width, hasNext) : JSON.stringify(result, null, 2)}\n`
 }
 

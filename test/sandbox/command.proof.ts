@@ -48,6 +48,10 @@ test('the command prints ready and a first curl, serves the commands, and stops 
   const { stdout } = await operator(['provider', 'show', '--provider', 'demo'])
   expect(JSON.parse(stdout)).toMatchObject({ id: 'demo', daily_limit: '50000.00' })
   expectOneLine(await operator(['provider', 'show', '--provider', 'nobody']), 'no such provider')
+  // As on a terminal without a size.
+  const narrow = ['--import', 'data:text/javascript,process.stdout.columns=0']
+  const table = ['commands/operator.ts', 'bank', 'list', '--output', 'table', '--port', port]
+  expect((await runScript([...narrow, ...table])).stdout).toMatch(/^identifier +name /)
   const misnamed = { ...process.env, OPERATOR_NAME: 'Ama Mensah' }
   expectOneLine(await operator(['provider', 'list'], misnamed), 'OPERATOR_NAME: must have only')
   const charge = ['commands/invoke.ts', 'charge', 'events/charge.json', '--port', port]
