@@ -109,9 +109,11 @@ export const startRealClock = () => {
   const { now: machineTime } = Date
   let setting: ClockSetting = { ahead: 0 }
   let isStopped = false
-  let isMoving = false
+  /** While the clock moves: whether it was frozen before. */
+  let wasFrozen: boolean | undefined
 
   const now = (): number => timeBy(setting, machineTime())
+  const isFrozen = (): boolean => wasFrozen ?? 'frozenAt' in setting
   /** Returns the instant of the next timer. */
   const next = (): number | undefined => (isStopped ? undefined : timers.first()?.at)
   const isDue = (): boolean => (next() ?? Number.POSITIVE_INFINITY) <= now()
@@ -150,7 +152,8 @@ export const startRealClock = () => {
     /** Milliseconds by which the clock is ahead of this machine's; negative while it is behind. */
     ahead: (): number => ('frozenAt' in setting ? setting.frozenAt - machineTime() : setting.ahead),
     setting: (): ClockSetting => setting,
-    isMoving: (): boolean => isMoving,
+    isMoving: (): boolean => wasFrozen !== undefined,
+    isFrozen,
     set,
     /** Runs the timers that are due; reports whether there were any. */
     runDue: (): boolean => {
@@ -159,14 +162,13 @@ export const startRealClock = () => {
       return true
     },
     moveTo: async (until: number, idle: () => Promise<void>): Promise<void> => {
-      const isFrozen = 'frozenAt' in setting
-      isMoving = true
+      wasFrozen = isFrozen()
       try {
         await step({ now, set, next }, until, idle)
         if (!isStopped) set({ frozenAt: Math.max(until, now()) })
       } finally {
-        isMoving = false
-        if (!isFrozen) set({ ahead: now() - machineTime() })
+        if (!wasFrozen) set({ ahead: now() - machineTime() })
+        wasFrozen = undefined
       }
     },
     stop: (): void => {

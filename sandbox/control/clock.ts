@@ -19,11 +19,17 @@ const commandSchema = v.pipe(
   v.check((command) => Object.keys(command).length === 1, 'must have one of advance, to, freeze'),
 )
 
-export const showClock = ({ clock }: Control): ClockState => ({
+/** Returns the state at the end of a turn. */
+export const stateOf = ({ clock }: Control): ClockState => ({
   now: clock.now().toISOString(),
   frozen: clock.isFrozen(),
   ready: clock.isIdle(),
 })
+
+export const showClock = (control: Control): ClockState => {
+  const state = stateOf(control)
+  return { ...state, ready: state.ready && !control.isBusy() }
+}
 
 /** Replies when the service is idle. Moving back is 422/1007. */
 export const moveClock = async (control: Control, body: unknown) => {
@@ -40,8 +46,8 @@ export const moveClock = async (control: Control, body: unknown) => {
   if (ahead > MOVE_MAX_DAYS * DAY_MS) {
     return invalid({ [field]: [`must be at most ${MOVE_MAX_DAYS} days ahead`] })
   }
-  if (freeze !== undefined) await clock.freeze(freeze)
+  if (freeze !== undefined) clock.freeze(freeze)
   else if (to) await clock.moveTo(to)
   else await clock.advance(advance)
-  return showClock(control)
+  return stateOf(control)
 }

@@ -22,7 +22,6 @@ type Deps = {
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 export const newControl = ({ address, clock, running, functions, ...deps }: Deps) => {
-  /** Moves and resets, one after the other. */
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
 
@@ -40,6 +39,7 @@ export const newControl = ({ address, clock, running, functions, ...deps }: Deps
     }
   }
 
+  /** Plays scenarios, moves and resets, one after the other: a scenario depends on the clock and its settings. */
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
     waiting += 1
     const result = last.then(work)
@@ -52,44 +52,43 @@ export const newControl = ({ address, clock, running, functions, ...deps }: Deps
   }
 
   const now = () => new Date(clock.now())
-  const isFrozen = () => 'frozenAt' in clock.setting()
   const recordMove = () => {
     deps.record(clock.setting())
     deps.onMoved()
   }
-  const moveTo = (at: () => number) =>
-    inTurn(async () => {
-      const wasFrozen = isFrozen()
-      // A sandbox that is killed meanwhile continues at its last step, not before the effects of that step.
-      await clock.moveTo(at(), () => {
-        deps.record(wasFrozen ? clock.setting() : { ahead: clock.ahead() })
-        return idle()
-      })
-      await idle()
-      recordMove()
+  const moveTo = async (at: number) => {
+    // A sandbox that is killed meanwhile continues at its last step, not before the effects of that step.
+    await clock.moveTo(at, () => {
+      deps.record(clock.isFrozen() ? clock.setting() : { ahead: clock.ahead() })
+      return idle()
     })
+    await idle()
+    recordMove()
+  }
 
   return {
     address,
     clock: {
       now,
-      isFrozen,
+      isFrozen: clock.isFrozen,
       isMovable: deps.isMovable,
-      /** Whether nothing runs, is due or moves the clock. */
-      isIdle: () => waiting === 0 && running().size === 0,
+      /** Whether no function runs. */
+      isIdle: () => running().size === 0,
       /** Steps from one due timer, delayed message or schedule to the next, and resolves when idle. */
-      advance: (milliseconds: number) => moveTo(() => clock.now() + milliseconds),
-      moveTo: (at: Date) => moveTo(() => at.getTime()),
-      freeze: (freezes: boolean) =>
-        inTurn(async () => {
-          if (freezes === isFrozen()) return
-          clock.set(freezes ? { frozenAt: clock.now() } : { ahead: clock.ahead() })
-          recordMove()
-        }),
+      advance: (milliseconds: number) => moveTo(clock.now() + milliseconds),
+      moveTo: (at: Date) => moveTo(at.getTime()),
+      freeze: (freezes: boolean) => {
+        if (freezes === clock.isFrozen()) return
+        clock.set(freezes ? { frozenAt: clock.now() } : { ahead: clock.ahead() })
+        recordMove()
+      },
       idle,
     },
+    inTurn,
+    /** Whether a scenario, a move or a reset runs or waits. */
+    isBusy: () => waiting > 0,
     /** Restores the seeds, and the time of this machine. */
-    reset: () => inTurn(deps.reset),
+    reset: deps.reset,
     invoke: functions.invoke,
   }
 }

@@ -5,8 +5,8 @@ import { isObject, parseJson } from '../../shared/domain/json.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { newRequestId } from '../gateway-event.ts'
 import { unusedRate } from '../sandbox-reply.ts'
-import { afterScenarios, listScenarios, playScenario } from '../scenarios/routes.ts'
-import { moveClock, showClock } from './clock.ts'
+import { listScenarios, playScenario } from '../scenarios/routes.ts'
+import { moveClock, showClock, stateOf } from './clock.ts'
 import type { Control } from './control.ts'
 
 /** The routes below /sandbox (docs/sandbox.md#control), with replies in the API's envelope. */
@@ -22,15 +22,20 @@ type Serve = (
 
 /** Deletes everything, and restores the seeds and the time of this machine. */
 const reset: Serve = async (control) => {
-  await afterScenarios(control.reset)
-  return showClock(control)
+  await control.reset()
+  return stateOf(control)
 }
 
+const inTurn =
+  (serve: Serve): Serve =>
+  (control, ...request) =>
+    control.inTurn(async () => serve(control, ...request))
+
 const routes: readonly { path: RegExp; methods: Record<string, Serve> }[] = [
-  { path: /^\/sandbox\/clock$/, methods: { GET: showClock, POST: moveClock } },
-  { path: /^\/sandbox\/reset$/, methods: { POST: reset } },
+  { path: /^\/sandbox\/clock$/, methods: { GET: showClock, POST: inTurn(moveClock) } },
+  { path: /^\/sandbox\/reset$/, methods: { POST: inTurn(reset) } },
   { path: /^\/sandbox\/scenarios$/, methods: { GET: listScenarios } },
-  { path: /^\/sandbox\/scenarios\/(?<name>[^/]+)$/, methods: { POST: playScenario } },
+  { path: /^\/sandbox\/scenarios\/(?<name>[^/]+)$/, methods: { POST: inTurn(playScenario) } },
 ]
 
 const bodyOf = (bytes: Buffer): Record<string, unknown> | undefined | Refusal => {

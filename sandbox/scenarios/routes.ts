@@ -13,15 +13,6 @@ export const listScenarios = (): ScenarioSummary[] =>
 
 const Request = v.strictObject({ reference: v.optional(v.string('must be a string')) })
 
-let last: Promise<unknown> = Promise.resolve()
-
-/** Scenarios change and restore settings, so one ends before the next, or a reset, begins. */
-export const afterScenarios = <T>(work: () => Promise<T>): Promise<T> => {
-  const result = last.then(work)
-  last = result.catch(() => undefined)
-  return result
-}
-
 export const playScenario = async (
   control: Control,
   body: Record<string, unknown> | undefined,
@@ -32,7 +23,7 @@ export const playScenario = async (
   const request = parseInput(Request, body ?? {})
   if (request instanceof Refusal) return request
   try {
-    return await afterScenarios(() => scenario.play(control, request.reference))
+    return await scenario.play(control, request.reference)
   } catch (error) {
     if (error instanceof ScenarioRefusal) return error.refusal
     throw error

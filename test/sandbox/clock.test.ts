@@ -103,6 +103,18 @@ test('the clock stops while it is frozen, and continues from there', async () =>
   expect(await clock()).toMatchObject({ frozen: false })
 })
 
+test('a clock that moves, but is not frozen, is neither frozen nor ready', async () => {
+  let isMoving = true
+  const moving = move({ advance: '5d' }).finally(() => {
+    isMoving = false
+  })
+  const states: Shown[] = []
+  while (isMoving) states.push(await clock())
+  await moving
+  expect(states).toContainEqual(expect.objectContaining({ ready: false }))
+  expect(states.filter(({ frozen }) => frozen)).toEqual([])
+})
+
 test('a function that runs while the clock is frozen has exactly its time', async () => {
   const frozen = await move({ freeze: true })
   vi.useFakeTimers({ now: Date.now() - 1_000, toFake: ['Date'] })
@@ -120,7 +132,8 @@ test('the clock moves to an instant, one move after the other', async () => {
     control('clock', { to: first }),
     control('clock', { advance: '1h' }),
   ])
-  expect(replies.map(({ status }) => status)).toEqual([200, 200])
+  const state = { frozen: false, ready: true }
+  expect(replies.map(({ body }) => body.data)).toMatchObject([state, state])
   const now = Date.parse((await clock()).now)
   expect(now - (first as Date).getTime()).toBeGreaterThanOrEqual(HOUR_MS)
   expect((await control('clock', { to: second })).status).toBe(422)
@@ -210,16 +223,31 @@ test('a reset leaves no job of the earlier state: its debits, timers and webhook
   expect(await service.call('debit', 'list', { provider: 'demo', status: 'failed' })).toEqual([])
 })
 
-test('a reset waits for the end of a scenario, which restores nothing afterwards', async () => {
+/** Starts a scenario, and returns its reply when it runs. */
+const startScenario = async () => {
   await service.call('webhook', 'set', { provider: 'demo', url: receiver.url('/before') })
   const playing = control('scenarios/slow-receiver')
   await eventually(async () => {
     const { url } = await service.call('webhook', 'show', { provider: 'demo' })
     expect(url).not.toBe(receiver.url('/before'))
   })
+  return { playing }
+}
+
+test('a reset waits for the end of a scenario, which restores nothing afterwards', async () => {
+  const { playing } = await startScenario()
   expect((await control('reset')).status).toBe(200)
   expect((await playing).status).toBe(200)
   expect(await service.call('webhook', 'list')).toEqual([])
+})
+
+test('a move waits for the end of a scenario, which depends on the time', async () => {
+  const { playing } = await startScenario()
+  const ended: string[] = []
+  const moving = move({ advance: '6m' }).then(() => ended.push('move'))
+  expect((await playing.finally(() => ended.push('scenario'))).status).toBe(200)
+  await moving
+  expect(ended).toEqual(['scenario', 'move'])
 })
 
 test('a reset is atomic for callers: a charge during a reset is accepted', async () => {
