@@ -29,7 +29,8 @@ const ONE_ATTEMPT = {
 
 export class InvocationFailure extends StartFailure {}
 
-type SdkError = Error & { code?: string }
+/** `error` is that of the API's envelope. */
+type SdkError = Error & { code?: string; error?: { code?: number } }
 
 export const connectionBroke = (name: string): string =>
   `The connection to ${name} broke: the call may have run; check its effect before you repeat it`
@@ -57,6 +58,7 @@ const explain = (error: SdkError, target: FunctionTarget, name: string): string 
   if ('port' in target && error.code === 'ECONNREFUSED') {
     return noSandbox(target.port)
   }
+  if ('port' in target && error.error?.code === 1503) return 'The sandbox is starting'
   if (error.message === 'Region is missing') return 'No AWS region: set AWS_REGION'
   const explanation = explanations[error.name] ?? explanations[error.code ?? '']
   if (explanation) return explanation(name)

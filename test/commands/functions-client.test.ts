@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { InvocationFailure } from '../../commands/functions-client.ts'
 import { callerOf, isAllowed, operate } from '../../commands/operator-client.ts'
 import { requestSandbox } from '../../commands/sandbox-client.ts'
+import { openGateway } from '../../sandbox/gateway.ts'
 import { whileListening } from '../support/servers.ts'
 
 /** Each stage name has its own address of the function URL. */
@@ -55,6 +56,14 @@ test.each<[string, RequestListener]>([
     const message = `The connection to ${name} broke: the call may have run`
     await expect(whileListening<unknown>(createServer(answer), call)).rejects.toThrow(message)
   }
+})
+
+test('a call to a sandbox before it is ready says that it is starting', async () => {
+  const { address, stop } = await openGateway(0)
+  const target = { port: Number(new URL(address).port) }
+  const call = operate(target, 'debit', { verb: 'list', options: {} })
+  await expect(call).rejects.toThrow(/^The sandbox is starting$/)
+  await stop()
 })
 
 test('a long call keeps its connection alive by TCP probes', async () => {
