@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { applySteps, StepFailure } from './fixtures/apply.ts'
 import { MalformedFixtures, parseSteps } from './fixtures/steps.ts'
-import { portIn, readArguments } from './terminal/arguments.ts'
+import { callersPath, portIn, readArguments } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
 
 /**
@@ -19,7 +19,7 @@ const [verb, file = '', ...others] = positionals
 if (verb !== 'apply' || file === '' || others.length > 0) refuse()
 const port = portIn(values.port, refuse)
 
-const text = await readFile(file, 'utf8').catch((error: Error) =>
+const text = await readFile(callersPath(file), 'utf8').catch((error: Error) =>
   fail(`${file}: ${error.message}`, 2),
 )
 try {

@@ -52,7 +52,7 @@ const explanations: Record<string, (name: string) => string> = {
 }
 
 export const noSandbox = (port: number): string =>
-  `No sandbox answers at port ${port}: start it with ${commandLine('sandbox')}`
+  `No sandbox answers at port ${port}: start it with ${commandLine('sandbox').replace(/ --$/, '')}`
 
 const explain = (error: SdkError, target: FunctionTarget, name: string): string => {
   if ('port' in target && error.code === 'ECONNREFUSED') {

@@ -5,7 +5,7 @@ import { functionRows } from '../infra/definitions/functions.ts'
 import { localOperator } from '../sandbox/local-operator.ts'
 import { StartFailure } from '../sandbox/start-failure.ts'
 import { invokeFunction } from './functions-client.ts'
-import { misuse, portIn, readArguments, unknownWord } from './terminal/arguments.ts'
+import { callersPath, misuse, portIn, readArguments, unknownWord } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
 
 /** `debit invoke FUNCTION [EVENT.json]`: prints the function's reply. */
@@ -27,7 +27,7 @@ if (name === '' || others.length > 0) refuse()
 if (!names.includes(name)) misuse(await unknownWord('function', name, names))
 const port = portIn(values.port, refuse)
 
-const file = own ?? fileURLToPath(new URL(`${name}.json`, EVENTS))
+const file = own ? callersPath(own) : fileURLToPath(new URL(`${name}.json`, EVENTS))
 const event = await readFile(file, 'utf8')
   .then((text) => JSON.parse(text) as object)
   .catch((error: Error) => fail(`${file}: ${error.message}`, 2))

@@ -13,6 +13,7 @@ import { operate } from './operator-client.ts'
 import { COMMAND, helpOfAll, helpOfNoun, helpOfVerb, isWatchable } from './operator-help.ts'
 import { inFull, readOptions, shortForms } from './operator-words.ts'
 import {
+  callersPath,
   misuse,
   portIn,
   printAndExit as print,
@@ -119,7 +120,7 @@ const perform = ({ noun, verb, options }: NounCall) => operate(target, noun, { v
 /** Reads the file while its rows are processed: its size is that of a bank. */
 async function* readFile(option: string, path: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* path === '-' ? process.stdin : createReadStream(path)
+    yield* path === '-' ? process.stdin : createReadStream(callersPath(path))
   } catch (error) {
     fail(`--${option}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`, 2)
   }

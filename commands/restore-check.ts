@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { StartFailure } from '../sandbox/start-failure.ts'
 import { Day, dayOf } from '../shared/domain/time.ts'
 import { checkBooks } from './restore-check/check.ts'
-import { readArguments, wholeNumberIn } from './terminal/arguments.ts'
+import { callersPath, readArguments, wholeNumberIn } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
 
 /** `debit restore-check`: rebuilds the books from a copy, and checks them (docs/restore.md#lake). */
@@ -23,7 +23,7 @@ const { values, refuse } = await readArguments({
 
 const on = v.safeParse(Day, values.on)
 const copy = {
-  folder: values.from ?? refuse(),
+  folder: callersPath(values.from ?? refuse()),
   on: on.success ? on.output : refuse('--on: must be a day'),
   days: wholeNumberIn('days', values.days, refuse),
 }

@@ -1,5 +1,5 @@
 import module from 'node:module'
-import { portIn, readArguments } from './terminal/arguments.ts'
+import { callersPath, portIn, readArguments } from './terminal/arguments.ts'
 import { fail } from './terminal/fail.ts'
 import { onStopSignal } from './terminal/stop-signal.ts'
 
@@ -29,8 +29,9 @@ const port = portIn(values.port, refuse, 0)
 const timeScale = Number(values['time-scale'])
 if (!(timeScale > 0 && Number.isFinite(timeScale)))
   refuse('--time-scale: must be a number above zero')
-const { data, approvals, host } = values
-if (data === '') refuse('--data: must name a folder')
+const { approvals, host } = values
+if (values.data === '') refuse('--data: must name a folder')
+const data = values.data && callersPath(values.data)
 
 const namesIn = (option: 'names' | 'webhook-hosts'): string[] => {
   const names = values[option].toLowerCase().split(',').filter(Boolean)

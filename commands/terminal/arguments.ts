@@ -1,14 +1,22 @@
+import { resolve } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { fail } from './fail.ts'
 
 /** The arguments of all commands: `--help` exits with 0, a wrong use with 2 and one line. */
 
-/** Returns a command as its caller typed it: a script of npm, or the command `debit`. */
+const { npm_lifecycle_event: event, INIT_CWD = '' } = process.env
+
+/** The script of npm that runs this command; tests run commands below a script of their own. */
+const script = process.argv[1]?.endsWith(`/${event}.ts`) ? event : undefined
+
+/** Returns a command as its caller types it: a script of npm, or the command `debit`. */
 export const commandLine = (name: string): string => {
-  const script = process.env.npm_lifecycle_event
-  if (script === name) return `npm run -s ${name} --`
-  return script === 'debit' ? `npm run -s debit -- ${name}` : `debit ${name}`
+  if (script === 'debit') return `npm run -s debit -- ${name}`
+  return script || event === name ? `npm run -s ${name} --` : `debit ${name}`
 }
+
+/** Returns a path that the caller typed: npm runs a script in the root of the project. */
+export const callersPath = (path: string): string => resolve(script ? INIT_CWD : '', path)
 
 export const misuse = (line: string): never => fail(line, 2)
 

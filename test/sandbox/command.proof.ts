@@ -184,6 +184,21 @@ test.each([[[]], [['--bundles']]])(
   120_000,
 )
 
+test.each([
+  ['fixtures -- apply fixtures/shop.yaml', 'npm run -s sandbox'],
+  ['invoke -- charge ../events/charge.json', 'npm run -s sandbox'],
+  ['debit -- invoke charge ../events/charge.json', 'npm run -s debit -- sandbox'],
+])(
+  'the script `npm run -s %s` in a folder reads its file and names `%s`',
+  async (words, script) => {
+    // A cache of npm in the folder would make it a project.
+    const line = `cd docs && NODE_COMPILE_CACHE= npm run -s ${words} --port 2`
+    const { exited, printed } = start(['-c', line], process.env, 'sh')
+    expect(await exited).toBe(1)
+    expect(printed.err).toMatch(`No sandbox answers at port 2: start it with ${script}\n`)
+  },
+)
+
 test('`debit invoke` without a sandbox prints a line and exits with 1', async () => {
   const result = await runScript(['commands/invoke.ts', 'charge', '--port', '1'])
   expectOneLine(result, 'No sandbox answers at port 1: start it with debit sandbox', 1)
