@@ -27,8 +27,9 @@ const { values, positionals, refuse } = await readArguments({
 if (positionals.length > 0) refuse()
 const port = portIn(values.port, refuse, 0)
 const timeScale = Number(values['time-scale'])
-if (!(timeScale > 0 && Number.isFinite(timeScale)))
-  refuse('--time-scale: must be a number above zero')
+// With a smaller one, the message that schedules the timeouts has a longer delay than SQS allows.
+if (!(timeScale >= 0.3 && Number.isFinite(timeScale)))
+  refuse('--time-scale: must be a number of at least 0.3')
 const { approvals, host } = values
 if (values.data === '') refuse('--data: must name a folder')
 const data = values.data && callersPath(values.data)

@@ -55,7 +55,11 @@ const wrongWords: [line: string, ...words: string[]][] = [
   ['unknown verb of bank lst; did you mean list?', 'bank lst'],
   ['--port: must be a port', 'sandbox --port x', 'sandbox --port 70000', 'listen --port 70000'],
   ['--port: is given twice', 'sandbox --port 3001 --port=3002', 'invoke --port 1 --port 1'],
-  ['--time-scale: must be a number', 'sandbox --time-scale 0', 'sandbox --time-scale 1e400'],
+  [
+    '--time-scale: must be a number of at least 0.3',
+    'sandbox --time-scale 0.2',
+    'sandbox --time-scale 1e400',
+  ],
   ['unknown option --colour; known: --port, ', 'sandbox --colour red', 'listen --colour red'],
   ['--names: must be names like shop, or addresses', 'sandbox --names http://shop'],
   ['--webhook-hosts: must be names like shop', 'sandbox --webhook-hosts shop:80'],
