@@ -31,6 +31,9 @@ const timeScale = Number(values['time-scale'])
 if (!(timeScale >= 0.3 && Number.isFinite(timeScale)))
   refuse('--time-scale: must be a number of at least 0.3')
 const { approvals, host } = values
+// The sandbox and its commands call 127.0.0.1.
+if (!['127.0.0.1', '0.0.0.0', '::'].includes(host))
+  refuse('--host: must be 127.0.0.1, 0.0.0.0 or ::')
 if (values.data === '') refuse('--data: must name a folder')
 const data = values.data && callersPath(values.data)
 
