@@ -30,8 +30,9 @@ const timeScale = Number(values['time-scale'])
 // With a smaller one, the message that schedules the timeouts has a longer delay than SQS allows.
 if (!(timeScale >= 0.3 && Number.isFinite(timeScale)))
   refuse('--time-scale: must be a number of at least 0.3')
-const { approvals, host } = values
-// The sandbox and its commands call 127.0.0.1.
+const { approvals } = values
+// The sandbox and its commands call 127.0.0.1, and "localhost" can be ::1 alone.
+const host = values.host === 'localhost' ? '127.0.0.1' : values.host
 if (!['127.0.0.1', '0.0.0.0', '::'].includes(host))
   refuse('--host: must be 127.0.0.1, 0.0.0.0 or ::')
 if (values.data === '') refuse('--data: must name a folder')
