@@ -55,7 +55,7 @@ const refuse = (response: ServerResponse, status: number, message: string): void
 
 /**
  * Opens the console on a port of this machine, 0 for a free one. @returns its address and its end
- * @throws StartFailure or InvocationFailure with one line
+ * @throws StartFailure with one line
  */
 export const openConsole = async (stage: string, port: number) => {
   const caller = await readCaller(stage)

@@ -27,7 +27,7 @@ if (name === '' || others.length > 0) refuse()
 if (!names.includes(name)) misuse(await unknownWord('function', name, names))
 const port = portIn(values.port, refuse)
 
-const file = own ? callersPath(own) : fileURLToPath(new URL(`${name}.json`, EVENTS))
+const file = own === undefined ? fileURLToPath(new URL(`${name}.json`, EVENTS)) : callersPath(own)
 const event = await readFile(file, 'utf8')
   .then((text) => JSON.parse(text) as object)
   .catch((error: Error) => fail(`${file}: ${error.message}`, 2))

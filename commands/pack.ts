@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '..')
 const FOLDER = join(ROOT, 'dist/package')
 const SCALAR = '@scalar/api-reference'
 /** The versions of Node that have process.getBuiltinModule, which the bundle uses. */
-const NODE = '^20.18 || >=22.3'
+const NODE = { range: '^20.18 || >=22.3', words: 'Node 20 from 20.18, or 22.3 or later' }
 
 /** Features that Node 20 lacks. */
 const POLYFILLS = [
@@ -51,7 +51,7 @@ const { metafile } = await build({
     js: [
       "import { createRequire as requireOf } from 'node:module';",
       'const require = requireOf(import.meta.url);',
-      `if (!process.getBuiltinModule) { console.error('debit needs Node ${NODE}'); process.exit(1) }`,
+      `if (!process.getBuiltinModule) { console.error('debit needs ${NODE.words}'); process.exit(1) }`,
     ].join(' '),
   },
 })
@@ -100,7 +100,7 @@ const manifest = {
   license,
   type: 'module',
   bin: { debit: 'debit.mjs' },
-  engines: { node: NODE },
+  engines: { node: NODE.range },
   dependencies: { [SCALAR]: '*' },
   bundleDependencies: [SCALAR],
 }

@@ -8,17 +8,18 @@ import type { GatewayReply } from './gateway.ts'
 import { localOperator } from './local-operator.ts'
 import { credentials, customers } from './seeds.ts'
 
-/** Reads changes and calls the functions of this process. */
+/** Reads changes and calls the functions of this process. @throws StartFailure if OPERATOR_NAME is no name */
 export const consoleBackend = (
   functions: FunctionHost,
   clock: ConsoleBackend['clock'],
   live: Live,
 ): ConsoleBackend => {
+  const own = localOperator()
   return {
     clock,
-    caller: async () => ({ operator: localOperator(), nouns: Object.keys(nouns) }),
+    caller: async () => ({ operator: own, nouns: Object.keys(nouns) }),
     operate: async ({ noun, operator: name, ...call }) => {
-      const event = { ...call, actor: localOperator(name) }
+      const event = { ...call, actor: name ? localOperator(name) : own }
       return (await functions.invoke(`manage-${noun}`, event)) as OperatorReply
     },
     live,

@@ -53,9 +53,12 @@ export const openDataFolder = (folder: string): JournalFile => {
     makeFolder(resolve(folder))
     const unlock = lock(folder)
     const end = (error: Error): never => {
-      unlock()
-      process.stderr.write(`${reasonOf(error)}\n`)
-      process.exit(1)
+      try {
+        process.stderr.write(`${reasonOf(error)}\n`)
+        unlock()
+      } finally {
+        process.exit(1)
+      }
     }
     const journal = openJournalFile(join(folder, 'journal.jsonl'), end)
     return {

@@ -5,7 +5,9 @@ import { StartFailure } from './start-failure.ts'
 const named = (name: string): string => {
   const operator = `local:${name}`
   if (ACTOR.test(operator)) return operator
-  throw new StartFailure('OPERATOR_NAME: must have only letters A to Z, digits and _:/@.+=,-')
+  throw new StartFailure(
+    'the name of an operator (OPERATOR_NAME) must have at most 294 letters A to Z, digits and _:/@.+=,-',
+  )
 }
 
 /**

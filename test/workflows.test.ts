@@ -139,7 +139,9 @@ test('a release runs the checks, builds without a token, attests the files of SH
 const scriptBeforeUpload = (isOne: (step: Step) => boolean | undefined): string => {
   const steps = workflow('release').jobs.build?.steps ?? []
   const upload = steps.findIndex(({ uses }) => uses?.startsWith('actions/upload-artifact@'))
-  return steps.slice(0, upload).find(isOne)?.run ?? 'exit 9'
+  const step = steps.findIndex(isOne)
+  expect(step).toBeLessThan(upload)
+  return steps[step]?.run ?? 'exit 9'
 }
 
 test('a release without a section of its version in CHANGELOG.md stops before the upload', () => {

@@ -6,7 +6,7 @@ import { fail } from './fail.ts'
 
 const { npm_lifecycle_event: event, INIT_CWD = '' } = process.env
 
-/** The script of npm that runs this command; tests run commands below a script of their own. */
+/** The script of npm that runs this command; a test that runs a command has the script of vitest. */
 const script = process.argv[1]?.endsWith(`/${event}.ts`) ? event : undefined
 
 /** Returns a command as its caller types it: a script of npm, or the command `debit`. */

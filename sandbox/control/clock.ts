@@ -31,7 +31,7 @@ export const showClock = (control: Control): ClockState => {
   return { ...state, ready: state.ready && !control.isBusy() }
 }
 
-/** Replies when the service is idle. Moving back is 422/1007. */
+/** A move replies when the service is idle. Moving back is 422/1007. */
 export const moveClock = async (control: Control, body: unknown) => {
   const { clock } = control
   if (!clock.isMovable) {

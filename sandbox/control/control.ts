@@ -39,7 +39,10 @@ export const newControl = ({ address, clock, running, functions, ...deps }: Deps
     }
   }
 
-  /** Plays scenarios, moves and resets, one after the other: a scenario depends on the clock and its settings. */
+  /**
+   * Runs scenarios, moves and resets one after the other: a scenario depends on the clock and restores
+   * settings.
+   */
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
     waiting += 1
     const result = last.then(work)
@@ -57,7 +60,7 @@ export const newControl = ({ address, clock, running, functions, ...deps }: Deps
     deps.onMoved()
   }
   const moveTo = async (at: number) => {
-    // A sandbox that is killed meanwhile continues at its last step, not before the effects of that step.
+    // A sandbox that is killed during a move continues at its last step, not before its effects.
     await clock.moveTo(at, () => {
       deps.record(clock.isFrozen() ? clock.setting() : { ahead: clock.ahead() })
       return idle()

@@ -77,7 +77,7 @@ test('the graphs show the thresholds of the alarms on their metrics', () => {
       '3 alarms 7200',
       'stream-late 60000',
     ],
-    // One on the first letter, and one on letters that wait for a week.
+    // Each queue has an alarm on its first letter, and one on letters that wait for a week.
     'Dead letters per queue': [`${2 * letters} alarms 1`],
     Throttles: ['4 alarms 1', 'concurrency-high 800'],
     'Nightly settlement': ['4 alarms 1'],

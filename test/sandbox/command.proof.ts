@@ -53,7 +53,10 @@ test('the command prints ready and a first curl, serves the commands, and stops 
   const table = ['commands/operator.ts', 'bank', 'list', '--output', 'table', '--port', port]
   expect((await runScript([...narrow, ...table])).stdout).toMatch(/^identifier +name /)
   const misnamed = { ...process.env, OPERATOR_NAME: 'Ama Mensah' }
-  expectOneLine(await operator(['provider', 'list'], misnamed), 'OPERATOR_NAME: must have only')
+  const refusal = 'the name of an operator (OPERATOR_NAME) must have'
+  expectOneLine(await operator(['provider', 'list'], misnamed), refusal)
+  const refused = await runScript(['commands/sandbox.ts', '--port', '0'], misnamed)
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(refusal)])
   const charge = ['commands/invoke.ts', 'charge', 'events/charge.json', '--port', port]
   expect(JSON.parse((await runScript(charge)).stdout)).toMatchObject({ statusCode: 202 })
   const customer = ['commands/invoke.ts', 'manage-customer', '--port', port]

@@ -28,12 +28,11 @@ const operate = async (address: string, ...command: string[]): Promise<unknown> 
 
 const DAY_MS = 86_400_000
 
-const timeOf = async (address: string): Promise<number> => {
-  const { data } = (await (await fetch(`${address}/sandbox/clock`)).json()) as {
-    data: { now: string }
-  }
-  return Date.parse(data.now)
+const clockOf = async (address: string) => {
+  const reply = await fetch(`${address}/sandbox/clock`)
+  return ((await reply.json()) as { data: { now: string; frozen: boolean } }).data
 }
+const timeOf = async (address: string) => Date.parse((await clockOf(address)).now)
 
 /** Charges until the sandbox stops to answer; returns the acknowledged references. */
 const chargeWhileUp = async (address: string): Promise<string[]> => {
@@ -120,7 +119,9 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
     })
     first.child.kill(signal)
     await Promise.all([first.exited, moved])
-    const later = await timeOf(await addressOf(start(words())))
+    const { now, frozen } = await clockOf(await addressOf(start(words())))
+    const later = Date.parse(now)
+    expect(frozen).toBe(false)
     expect(later).toBeGreaterThanOrEqual(shown)
     expect(later).toBeLessThan(before + 366 * DAY_MS)
   },

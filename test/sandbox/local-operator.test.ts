@@ -28,7 +28,7 @@ test.each(['Ama Mensah', 'DOMAIN\\ama', 'äma', 'a'.repeat(295)])(
   (name) => {
     vi.stubEnv('OPERATOR_NAME', name)
     expect(() => localOperator()).toThrow(StartFailure)
-    expect(() => localOperator()).toThrow(/^OPERATOR_NAME: .*$/)
+    expect(() => localOperator()).toThrow(/^the name of an operator .*$/)
   },
 )
 

@@ -7,7 +7,7 @@ export const replyStore = (db: DatabaseSync): ReplyStore => {
   const read = (key: string) =>
     db.prepare('SELECT reply FROM replies WHERE key = ?').get(key)?.reply as string | undefined
   const decideOnce = async (key: string, decide: () => Promise<string>): Promise<string> => {
-    // Of two processes with a request, the later one reads the reply of the first.
+    // If two processes have the request, the later one reads the reply of the first.
     db.exec('BEGIN IMMEDIATE')
     try {
       const earlier = read(key)

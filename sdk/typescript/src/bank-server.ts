@@ -12,7 +12,7 @@ import {
 import type { Payment, RefundOrder, Submission } from './bank-wire.ts'
 import { isHexHmac, isRecent } from './hmac.ts'
 import { callHook } from './hook.ts'
-import { PARSED, type ReadableRequest, readBody } from './node-request.ts'
+import { BODY_IS_PARSED, type ReadableRequest, readBody } from './node-request.ts'
 
 /** Serves the requests of the service to a bank (docs/bank-protocol.md). */
 
@@ -228,7 +228,7 @@ const rawBody = async (request: NodeRequest): Promise<Uint8Array | 'too large'> 
   const { body } = request
   if (body === undefined) return readBody(request, BODY_LIMIT)
   if (body instanceof Uint8Array) return body.length > BODY_LIMIT ? 'too large' : body
-  throw new TypeError(PARSED)
+  throw new TypeError(BODY_IS_PARSED)
 }
 
 /** Returns undefined for a body that is not a request of the protocol. */

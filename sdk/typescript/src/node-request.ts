@@ -6,7 +6,7 @@ export type ReadableRequest = AsyncIterable<Uint8Array> & {
   readableDidRead?: boolean | undefined
 }
 
-export const PARSED = 'the body is parsed already: install no parser before this listener'
+export const BODY_IS_PARSED = 'the body is parsed already: install no parser before this listener'
 
 /**
  * Reads the body of a node:http request of at most `limit` bytes.
@@ -16,7 +16,7 @@ export const readBody = async (
   request: ReadableRequest,
   limit: number,
 ): Promise<Uint8Array | 'too large'> => {
-  if (request.readableDidRead) throw new TypeError(PARSED)
+  if (request.readableDidRead) throw new TypeError(BODY_IS_PARSED)
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of request) {
