@@ -5,6 +5,7 @@ import { withVerdicts } from '../proofs/bench/figures.ts'
 import { failureCodes } from '../shared/domain/banks/failure-code.ts'
 import { exceptionKinds } from '../shared/domain/debits/exception.ts'
 import { unsentRefunds } from '../shared/domain/debits/refund.ts'
+import { debitUuid, type Reference } from '../shared/domain/ids.ts'
 import { namesOf } from '../shared/domain/names.ts'
 import { entryTypes } from '../shared/domain/settlement/ledger-entry.ts'
 
@@ -143,6 +144,21 @@ test('the verdicts of docs/benchmarks.md are those of the figures', () => {
   const page = read('docs/benchmarks.md')
   expect(page).toContain('| Cost of a debit ')
   expect(withVerdicts(page, read('proofs/bench/figures.md'))).toBe(page)
+})
+
+test('the uuid of a debit in an example is that of its reference', () => {
+  const examples = pages.flatMap((page) =>
+    read(page)
+      .split('\n')
+      .flatMap((line) => {
+        const [reference] = groups(line, /"reference":"(DCS-[^"]+)"/g)
+        const [uuid] = groups(line, /"uuid":"([0-9a-f-]{36})"/g)
+        return reference && uuid ? [{ page, reference, uuid }] : []
+      }),
+  )
+  expect(examples.length).toBeGreaterThan(2)
+  const derived = examples.map((one) => ({ ...one, uuid: debitUuid(one.reference as Reference) }))
+  expect(examples).toEqual(derived)
 })
 
 test('each log message that a page or the mail of an alarm names is in the code', () => {

@@ -10,7 +10,8 @@ import { AmountText, NullableText, named, Phone, Time } from '../views/fields.ts
 
 /**
  * The bodies that a bank receives (docs/bank-protocol.md), and their schemas for descriptions and kits.
- * A repeat has the same bytes: no body contains the current time.
+ * No body contains the current time. A repeat has the same bytes, except the account of a submission; after a
+ * restore also reason and time of a refund.
  */
 
 /** A body does not compile while its schema has no member for a key of its source. */

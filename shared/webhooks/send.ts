@@ -51,7 +51,7 @@ export const send = ({ event, id, webhook, at, sentAt, ...control }: SendRequest
   return sendSigned(event.provider, webhook, signed, control)
 }
 
-// The caller of a ping waits for its result, and API Gateway times out after 30 seconds.
+// The caller of a ping waits for its result, and API Gateway times out after 29 seconds.
 const PING_SECONDS = 15
 const PING_CONNECTION_SECONDS = 10
 
