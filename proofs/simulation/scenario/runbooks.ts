@@ -190,6 +190,15 @@ export const newRunbooks = (deps: Staff) => {
       books.write('payout', HTTP_BANKS[0] ?? '', batch, paid)
   }
 
+  /** An operator believes that a bank never makes a refund, which it has made. */
+  const failMadeRefunds = async (): Promise<void> => {
+    const list = await operate('debit', 'list', { status: 'reversed' })
+    for (const { reference = '' } of (resultOf(list) ?? []) as Row[]) {
+      if (books.isRefunded(uuidOf(reference)) && random.happens(0.1))
+        await operate('debit', 'fail-refund', { reference, reason: 'No reply' })
+    }
+  }
+
   const handleMany = newBulkCalls({ ...deps, owned, isHeld })
 
   return async (): Promise<void> => {
@@ -200,6 +209,7 @@ export const newRunbooks = (deps: Staff) => {
         if (call?.[1] === 'complete') await bookPayout(row)
       }
     }
+    await failMadeRefunds()
     const list = await operate('exception', 'list', { status: 'open', limit: String(LIST_MAX) })
     const open = (resultOf(list) ?? []) as Case[]
     await Promise.all([handleMany(open), ...open.map(handle)])
