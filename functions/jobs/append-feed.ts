@@ -7,7 +7,7 @@ import { latestRestore } from '../../shared/store/operator/restores.ts'
 import { appendToFeed, textOf } from '../../shared/store/webhooks/feed.ts'
 import { findEvents } from '../../shared/webhooks/find-events.ts'
 
-/** Messages are older at most: they wait in their queue, then in its dead-letter queue. */
+/** No message is older: it waits in its queue, then in its dead-letter queue. */
 const MESSAGE_DAYS = 18
 
 /** Drops events that a restore has lost: their messages were sent before it, and others get their numbers. */

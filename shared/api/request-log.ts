@@ -29,7 +29,7 @@ const idsInPath = ({ reference, uuid = '', id }: Record<string, string | undefin
 
 /**
  * Returns the metric of a 4xx reply to a bank, because a rejected report can cost a customer's money, or
- * to a charge of a known caller.
+ * to a charge of a known caller, except 429. An unavailable bank counts with its 5xx.
  */
 const refusedReply = (operation: OperationName, context: RequestContext, status = 0): Figures => {
   const { caller, credentialRefused, hasToken, isBankUnavailable } = context

@@ -90,7 +90,7 @@ export const sources: Record<string, Source> = {
   changes: { records: (day) => changeItemsWithin(spanOf(day)) },
   accesses: {
     records: (day) => accessItemsWithin(spanOf(day)),
-    // The last read of the day may be removed a day earlier than the first is missed.
+    // A day less than they live: a comparison may run while the first read of the day expires.
     keptDays: () => ACCESS_DAYS - 1,
   },
   approvals: { records: (day) => ofDay(day, requestsWithin(spanOf(day), APPROVAL_DAYS), stepsOf) },

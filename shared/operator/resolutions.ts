@@ -72,8 +72,8 @@ const refundAfter = (
   })
 }
 
-/** A transaction has at most 4 MB of items, and a bank's report 64 KB. Others need room for three. */
-const RESOLVED_MAX = 50
+/** A transaction has at most 4 MB, and a report 88 KB in base64. Others need room for three. */
+const RESOLVED_MAX = 40
 
 const DONE_BEFORE = 'another worker of a call about many has processed this debit'
 
@@ -193,7 +193,7 @@ type GroupedResolution = {
   writesOf: (group: readonly ReportException[], author: Author, isFirst: boolean) => Write[]
 }
 
-/** Resolves in transactions of fifty. The last one has the call's marks, so that a repeat continues. */
+/** Resolves in transactions of forty. The last one has the call's marks, so that a repeat continues. */
 const resolveGroups = async (
   { open, note, once, writesOf }: GroupedResolution,
   author: Author,

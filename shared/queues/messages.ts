@@ -16,7 +16,7 @@ const EventNumber = v.pipe(v.number(), v.integer(), v.minValue(0))
 
 const EventMessage = v.object({
   reference: Reference,
-  /** The index of the event in its debit's history. */
+  /** The index of the event in its debit's history, or SETTLED for a batch. */
   n: EventNumber,
   /** The last of several events of one write: one worker attempts them in order. */
   through: v.optional(EventNumber),
@@ -40,7 +40,7 @@ export const messages = {
   timeouts: v.object({ reference: Reference }),
   /** Timeouts that fired. */
   expiries: v.object({ reference: Reference, phase: v.picklist(['approval', 'processing']) }),
-  /** Events to append to the feed of their provider, which is the message group. */
+  /** Events to append to the feed of their provider, which has one message group or several. */
   'feeds.fifo': v.object({
     provider: ProviderId,
     events: v.array(v.object({ reference: Reference, n: EventNumber })),

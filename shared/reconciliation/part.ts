@@ -45,7 +45,7 @@ type PartResult = {
 
 /** Dependencies of a task. Parts run one at a time. */
 export type PartScope = PartResult & {
-  /** Undefined for tasks that concern all providers. */
+  /** `*` for tasks that concern all providers. */
   provider: ProviderId
   window: Window
   /** The day from which ledger entries are carried to the day. */

@@ -66,7 +66,7 @@ export const keys = {
   byTime: (createdAt: Date, reference: Reference) => `${createdAt.toISOString()}#${reference}`,
   /** In the index work: items that the sweep checks when they are due, in shards. */
   workShard: (shard: number): string => `WATCH#${shard}`,
-  /** In the index work: the completed debits of a provider before their settlement, in shards. */
+  /** In the index work: the debits of a provider that wait for a line or adjustment, in shards. */
   unsettled: (provider: ProviderId, shard: number): string => `SETTLE#${provider}#${shard}`,
   deliveries: (reference: Reference) => ({ pk: `DEBIT#${reference}`, prefix: 'DELIVERY#' }),
   /** Each report is a record; the time separates invocations with one request id. */
@@ -115,7 +115,7 @@ export const keys = {
   statement: (date: string, bank: string) => item('STATEMENTS', `${date}#${bank}`),
   /** The public holidays of a year. */
   calendar: (year: string) => item('CALENDAR', year),
-  /** The cash that banks have remitted, less the payouts that have begun. */
+  /** The cash of remittances and of providers' transfers, less the payouts that have begun. */
   funds: { pk: 'FUNDS', sk: 'FUNDS' },
   /** A run of the reconciliation, and its parts in the same partition. */
   reconciliation: (run: string) => item(`RECONCILIATION#${run}`, 'RUN'),

@@ -18,7 +18,7 @@ import * as fields from './fields.ts'
 
 /**
  * Shows the sums of a batch: gross and fee of its debits, and its adjustments (docs/api.md#batches).
- * They are null until it is sealed.
+ * They are null until its reports are written.
  */
 export const totalsView = <A>(totals: Totals | null, amountOf: fields.AmountForm<A>) =>
   ({

@@ -33,7 +33,7 @@ export const newDeliverer = (
     const { events: all, deliveries } = await findWithEvents(range.reference)
     const events = all.filter(({ n }) => n >= from && n <= through)
     const [first] = events
-    // A retry would not help: debits and batches are never deleted.
+    // A retry would not help: the debit has expired, or a restore has lost it.
     if (!first) {
       log.error('event not found', { reference: range.reference, n: from })
       return undefined

@@ -13,6 +13,7 @@ import {
   type WebhookEvent,
   webhooks,
 } from '../../sdk/typescript/src/index.ts'
+import { type Signing, signatureHeaders } from '../../shared/webhooks/http/signature.ts'
 import { whileListening } from '../support/servers.ts'
 
 type Case = {
@@ -93,6 +94,13 @@ test('`verify` accepts an event of testing.signed, as bytes or text, with any ki
   }
   expect(new Webhook(SECRET).verify(body, headers)).toEqual(EVENT)
   expect(headers['x-svc-signature']).toBe(hex(SECRET, body))
+  const [at, now] = [new Date(), new Date()]
+  const ofService = signatureHeaders(
+    { secret: SECRET as Signing['secret'] },
+    { event: EVENT.event, eventId: 'evt_1', attemptId: 'dlv_1_1', body, at, now },
+  )
+  const { 'content-type': _, ...signed } = headers
+  expect(Object.keys(signed).sort()).toEqual(Object.keys(ofService).sort())
 })
 
 test('`verify` accepts a partial event, which testing.signed completes', async () => {

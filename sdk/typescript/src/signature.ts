@@ -60,10 +60,12 @@ export const signed = async (
   const body = JSON.stringify(envelope)
   const id = String(envelope.event_id)
   const timestamp = String(Math.floor(Date.now() / 1000))
+  const attempt = Date.now().toString(16).padStart(16, '0')
   const headers = {
     'content-type': 'application/json',
     'x-svc-event': event.event,
     'x-svc-event-id': id,
+    'x-svc-delivery-id': `dlv_${id.replace('evt_', '')}_${attempt}`,
     'x-svc-timestamp': timestamp,
     'x-svc-signature': toHex(await hmacSha256(secret, body)),
     'webhook-id': id,

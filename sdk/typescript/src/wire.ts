@@ -228,7 +228,7 @@ export type DebitCallbackFields = {
 
 export type RequestReversalFields = {
     /**
-     * Published code of the last failure; null if none
+     * Reason of the request
      * @minLength 1
      * @maxLength 200
      * @pattern ^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*[^\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\s\u00AD\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB][^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$
@@ -901,7 +901,7 @@ export type DebitSettlement = {
      */
     batch_id: string;
     /**
-     * Batch with the reversal; null if the debit was not reversed after its settlement
+     * Batch with the adjustment of a reversal after settlement; null until then
      * @pattern ^STL-[0-9]{8}-[A-Z0-9]{6}$
      */
     adjusted_in: string | null;
@@ -974,7 +974,7 @@ export type Delivery = {
      */
     failed_at: string | null;
     /**
-     * Published code of the last failure; null if none
+     * Why the last attempt failed or none was made; null if neither
      */
     reason: DeliveryFailure | null;
 };
@@ -1047,7 +1047,7 @@ export type DeliveryWithAttempts = {
      */
     failed_at: string | null;
     /**
-     * Published code of the last failure; null if none
+     * Why the last attempt failed or none was made; null if neither
      */
     reason: DeliveryFailure | null;
     /**
@@ -1106,7 +1106,7 @@ export type EventRefund = {
      */
     bank_reference: string | null;
     /**
-     * Reason why the bank rejected the refund; null if it did not
+     * Reason why the refund failed; null if it did not
      */
     error_message: string | null;
     /**
@@ -1125,7 +1125,7 @@ export type EventRefund = {
      */
     completed_at: string | null;
     /**
-     * When the bank rejected the refund; null if it did not
+     * When the refund failed; null if it did not
      * @format date-time
      */
     failed_at: string | null;
@@ -1196,7 +1196,7 @@ export type EventSettlement = {
      */
     created_at: string;
     /**
-     * When the sums became final; it and the sums are null until then
+     * No line is added after it; null until then. The sums follow with the reports
      * @format date-time
      */
     sealed_at: string | null;
@@ -1206,7 +1206,7 @@ export type EventSettlement = {
      */
     payable_on: string | null;
     /**
-     * When the payout was sent to the bank, or `paid` was found to be 0.00; null until then
+     * When the payout was sent or recorded, or `paid` was found to be 0.00; null until then
      * @format date-time
      */
     processed_at: string | null;
@@ -1216,12 +1216,12 @@ export type EventSettlement = {
      */
     completed_at: string | null;
     /**
-     * When the bank rejected the payout; null if it did not
+     * When the payout failed; null if it did not
      * @format date-time
      */
     failed_at: string | null;
     /**
-     * Reason why the bank rejected the payout; null if it did not
+     * Reason why the payout failed; null if it did not
      */
     failure: string | null;
     /**
@@ -1538,7 +1538,7 @@ export type PingResult = {
      */
     cause: ("connect_timeout" | "read_timeout" | "refused" | "broken" | "dns" | "tls" | "address" | "redirect" | "status") | null;
     /**
-     * Published code of the last failure; null if none
+     * Why the attempt failed; null if it succeeded
      */
     reason: DeliveryFailure | null;
 };
@@ -1603,7 +1603,7 @@ export type Refund = {
      */
     bank_reference: string | null;
     /**
-     * Reason why the bank rejected the refund; null if it did not
+     * Reason why the refund failed; null if it did not
      */
     error_message: string | null;
     /**
@@ -1622,7 +1622,7 @@ export type Refund = {
      */
     completed_at: string | null;
     /**
-     * When the bank rejected the refund; null if it did not
+     * When the refund failed; null if it did not
      * @format date-time
      */
     failed_at: string | null;
@@ -1770,7 +1770,7 @@ export type Settlement = {
      */
     created_at: string;
     /**
-     * When the sums became final; it and the sums are null until then
+     * No line is added after it; null until then. The sums follow with the reports
      * @format date-time
      */
     sealed_at: string | null;
@@ -1780,7 +1780,7 @@ export type Settlement = {
      */
     payable_on: string | null;
     /**
-     * When the payout was sent to the bank, or `paid` was found to be 0.00; null until then
+     * When the payout was sent or recorded, or `paid` was found to be 0.00; null until then
      * @format date-time
      */
     processed_at: string | null;
@@ -1790,12 +1790,12 @@ export type Settlement = {
      */
     completed_at: string | null;
     /**
-     * When the bank rejected the payout; null if it did not
+     * When the payout failed; null if it did not
      * @format date-time
      */
     failed_at: string | null;
     /**
-     * Reason why the bank rejected the payout; null if it did not
+     * Reason why the payout failed; null if it did not
      */
     failure: string | null;
     /**

@@ -20,7 +20,10 @@ export type Movement = {
   bank_reference: string | null
   amount: string
   status: string
-  /** The bank cannot have moved the money earlier. Undefined in a reply of an earlier version. */
+  /**
+   * The bank cannot have moved the money earlier. Undefined for a rejected payout, and in a reply
+   * of an earlier version.
+   */
   begun_at?: string
   completed_at: string | null
 }

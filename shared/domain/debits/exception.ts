@@ -128,7 +128,7 @@ export type ReportException = {
   code?: ErrorCode
   details?: Details
   /**
-   * The original body, at most 64 KiB: text, or `base64:` and base64 if it is not UTF-8. For a failed
+   * The original body, cut at 64 KiB: text, or `base64:` and base64 if not UTF-8. For a failed
    * refund: the failure. For a request: its reason. After an erasure its outcome alone, or null.
    */
   report: string | null

@@ -61,9 +61,9 @@ export type Batch = {
   payOn?: Day | undefined
   /** The provider's schedule when the batch was opened, for all its lines. */
   feeSchedule: FeeSchedule | null
-  /** The sums of its lines; null: not sealed yet. */
+  /** The sums of its lines, stored with `reportedAt`; null: not yet. */
   totals: Totals | null
-  /** The UTC day of the earliest completion among its lines; null: not sealed yet, or no lines. */
+  /** The UTC day of the earliest completion among its lines; null: no sums yet, or no lines. */
   completedFrom: Day | null
   /** The time when its reports were written. */
   reportedAt: Date | null

@@ -30,7 +30,7 @@ export type Delivery = EventKey & {
   /** The first success; a failed redelivery does not change it. */
   deliveredAt: Date | null
   failedAt: Date | null
-  /** The published code of the last failure. */
+  /** The published code of the last attempt's failure, or of its omission; null: neither. */
   reason: FailureReason | null
   /** Automatic retries after it was abandoned. */
   autoRetries: number

@@ -5,7 +5,7 @@ import { DAY_SECONDS, secondsAfter } from '../time.ts'
 export type Recovery = {
   provider: ProviderId
   id: string
-  /** `asked` by the provider or an operator, or `automatic` when the webhook recovers. */
+  /** `asked` by an operator, or `automatic` when the webhook recovers. */
   kind: 'asked' | 'automatic'
   /** The span of the times of the events. */
   since: Date

@@ -9,7 +9,8 @@ import { transact } from '../transactions.ts'
 
 /**
  * Remittances of banks and the cash for payouts: a counter that changes in the transaction of each
- * remittance and of each payout that begins or fails (docs/api.md#ledger).
+ * remittance, its correction, a provider's transfer, and each payout that begins or fails
+ * (docs/api.md#ledger).
  */
 
 const fromItem = (item: db.Item): Funding =>

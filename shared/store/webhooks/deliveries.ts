@@ -161,7 +161,7 @@ export const replaceDelivery = async (previous: Delivery | undefined, next: Deli
 const unchanged = (previous: Delivery, next: Delivery) => {
   // An attempt beyond the maximum raises it in the same write.
   const isCapped = next.attemptsMax <= previous.attemptsMax
-  // A delivery of the receipt has no record yet, and records are never deleted.
+  // A delivery of the receipt has no record yet. Later, none is deleted before it expires.
   const isInReceipt = isChargeEvent(previous.n) ? 'attribute_not_exists(pk) OR ' : ''
   return {
     ConditionExpression:

@@ -17,7 +17,6 @@ const isNamed = (noun: string, verb: string): boolean =>
 const drawn = ['customer upload', 'debit complete', 'debit fail', 'exception upload']
 
 const notCalled: Record<string, string> = {
-  'debit fail-refund': 'a simulated bank never says that it will not pay',
   'settlement fail': 'a simulated bank never says that it will not pay',
   'calendar set': 'additions and removals change the same item',
 }

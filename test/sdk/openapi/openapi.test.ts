@@ -42,6 +42,11 @@ test.each(Object.entries(schemaFieldDescriptions))(
   },
 )
 
+test('the reason of a reversal request is described as text of the provider', () => {
+  const { reason } = document.components.schemas.RequestReversalFields.properties
+  expect(reason).toMatchObject({ type: 'string', description: 'Reason of the request' })
+})
+
 type DescribedOperation = {
   operationId: string
   parameters?: {

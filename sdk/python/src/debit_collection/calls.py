@@ -92,7 +92,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Success:
-    """`body` is the envelope, the JSON behind a link, or CSV as text."""
+    """`body` is the envelope, the JSON behind a link, or CSV or HTML as text."""
 
     status: int
     headers: Mapping[str, str]

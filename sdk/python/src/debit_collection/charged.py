@@ -12,7 +12,10 @@ LINE_CHARACTERS = re.compile("[\t\r\n\u2028\u2029]")
 
 
 class ChargeResult(TypedDict):
-    """The reply to a charge. `replayed` is True if the debit existed before this call."""
+    """The reply to a charge.
+
+    `replayed` is True if the debit existed, perhaps from an earlier attempt of this call.
+    """
 
     reference: str
     uuid: str
