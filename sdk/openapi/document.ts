@@ -27,7 +27,7 @@ show the limit in effect. Failed credentials (30 a minute) and requests without 
 minute, sandbox 30) are limited per address with code 1453, rejections of a known key per key and
 address.
 
-Lists return \`per_page\` items, newest first; the event feed is oldest first, and banks are by name. To read a whole list, repeat the
+Lists return \`per_page\` items, newest first, except the event feed and banks. To read a whole list, repeat the
 request with \`meta.next_cursor\` as \`cursor\` while \`meta.has_more\` is true; \`x-pagination\` of an
 operation names these members. Numbered pages (\`page\`) reach 10,000 items and have counts. A list
 ignores \`page\` if it has no such parameter, or gets a cursor.

@@ -6,7 +6,9 @@ import { legibilityFindings, useBrowser } from './browser.ts'
 const service = useService()
 const { open } = useBrowser()
 
-const openReference = async (anchor = '') => {
+/** The page draws only the operations in sight. */
+const CHARGE = '#api/tag/debit-requests/POST/api/v1/payment-providers/debit-requests/charge'
+const openReference = async (anchor = CHARGE) => {
   const page = await open(`${service.sandbox().address}/docs${anchor}`)
   await page.getByRole('button', { name: 'Test Request' }).first().waitFor()
   return page
@@ -25,7 +27,7 @@ test('the reference is legible at every width, in light and dark', async () => {
 })
 
 test('the reference has the protocol for banks, which offers no request', async () => {
-  const page = await openReference()
+  const page = await open(`${service.sandbox().address}/docs`)
   await page.getByRole('button', { name: 'API for providers and banks' }).click()
   await page.getByRole('option', { name: 'Protocol for banks' }).click()
   await page.getByRole('heading', { name: 'Submit a debit', exact: true }).waitFor()
@@ -51,12 +53,7 @@ test('the reference has samples for curl, Node and Python alone', async () => {
 })
 
 test.each([
-  [
-    'a provider',
-    '#api/tag/debit-requests/POST/api/v1/payment-providers/debit-requests/charge',
-    'post /api/v1/payment-providers/debit-requests/charge',
-    '202 Accepted',
-  ],
+  ['a provider', CHARGE, 'post /api/v1/payment-providers/debit-requests/charge', '202 Accepted'],
   [
     'a bank',
     '#api/tag/bank-reports/GET/api/v1/banks/debit-transactions',
