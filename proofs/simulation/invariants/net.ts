@@ -69,6 +69,12 @@ const isSilent = (
   return item?.phone === SILENT || timeline.during('behaviour', bank, createdAt, at).some(Boolean)
 }
 
+/** The runs of earlier days that have not ended. */
+const runsBefore = ({ runs }: ObservationIndex, run = '', at: number): string[] =>
+  runs
+    .filter(({ item }) => item.id < run && !(Date.parse(item.endedAt ?? '') < at))
+    .map(({ item }) => item.id)
+
 const entriesIn = (page: object | undefined): string[] =>
   (page as { entries?: string[] } | undefined)?.entries ?? []
 
@@ -93,8 +99,9 @@ const repairsIn = (index: ObservationIndex): Repair[] => {
     if ((work === 'payments' || work === 'refunds') && isAtBank(index, body, at)) return []
     if ((work === 'submissions' || work === 'refunds') && isSilent(index, body, at)) return []
     if (body.reference) return [about(work, at, body.reference)]
-    // An operator settles a day by one call, which names no batch.
-    const subjects = [...Object.values(body).map(String), APPROVED, dayOf(at)]
+    // An operator settles a day by one call, which names no batch. The run of a day ends after those before it.
+    const before = body.part ? [] : runsBefore(index, body.run, at)
+    const subjects = [...Object.values(body).map(String), ...before, APPROVED, dayOf(at)]
     return [{ at, work, about: text, subjects }]
   })
   const written = observations.changes.flatMap(({ at, before, after, by }): Repair[] => {
