@@ -89,6 +89,8 @@ const socketTo = ({ url, addresses }: Target): Socket => {
     host,
     port: Number(url.port || (secure ? 443 : 80)),
     lookup: fixedLookup(addresses),
+    // Explicit, because without it a lookup must return one address.
+    autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     noDelay: true,
   }
@@ -106,10 +108,7 @@ const socketTo = ({ url, addresses }: Target): Socket => {
 /** Replaces DNS, so that only checked addresses are connected to. */
 const fixedLookup = (addresses: string[]): LookupFunction => {
   const all = addresses.map((address) => ({ address, family: isIP(address) }))
-  return (_host, options, done) => {
-    if (options.all) done(null, all)
-    else done(null, all[0]?.address ?? '', all[0]?.family)
-  }
+  return (_host, _options, done) => done(null, all)
 }
 
 const CAUSES: Record<string, ConnectionFailure['cause']> = {
