@@ -209,6 +209,10 @@ const faults: Record<string, Fault> = {
     /^cash is -147\.75 in the ledger, but 2\.25 in the table$/,
     () => remove(keys.funding(gcb.identifier, 'R-1')),
   ],
+  'an unreadable funding': [
+    /^cannot be derived: /,
+    () => overwrite(keys.funding(gcb.identifier, 'R-1'), { corrections: [null] }),
+  ],
   'a correction that the cash does not include': [
     /^cash is -7\.75 in the ledger, but 2\.25 in the table$/,
     () => {
@@ -330,6 +334,12 @@ test.each([
     'bank_receivable:GCB': 100_00,
     [`provider_payable:${provider}`]: -100_00,
   })
+})
+
+test('a debit that is reversed after midnight, before its settlement, causes no difference on its day', async () => {
+  const [debit] = await completedDebits(await newProvider(), [100_00], at('23:59:00'))
+  await reverse(debit?.facts.reference as Reference, at('00:00:30', 1))
+  expect([await found(0), await found(1)]).toEqual([[], []])
 })
 
 test('a run with a part of an earlier version leaves the ledger to the next night', async () => {

@@ -23,9 +23,11 @@ import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 import {
   at,
+  completed,
   DAY_AFTER,
   exampleDay,
   objects,
+  other,
   overwrite,
   putProviders,
   TODAY,
@@ -132,6 +134,15 @@ test('the night counts open exceptions, and the payouts of earlier days alone', 
   })
 })
 
+test('the night logs and counts the providers that its runs have not settled', async () => {
+  await exampleDay()
+  await completed({ provider: other })
+  clear()
+  await deliver('reconciliations')
+  const found = { date: TOMORROW, unfinished: [other], SettlementUnfinished: 1 }
+  expect(lines()[0]).toMatchObject({ message: 'settlement unfinished', ...found })
+})
+
 test('a night reconciles each day since the last run, and completes one that was interrupted', async () => {
   await putProviders()
   const next = dayAfter(DAY_AFTER)
@@ -139,6 +150,8 @@ test('a night reconciles each day since the last run, and completes one that was
     take(reconcileDay(still({ now: () => at(day, '02:00:05') })), 'reconciliations', {})
   await nightOf(TOMORROW)
   await remove(keys.reconciliationPart(TODAY, 'demo'))
+  // The message of a part that is lost ends.
+  await perform('demo')
   await nightOf(dayAfter(next))
   const runs = await Promise.all(
     [dayAfter(TODAY, -1), TODAY, TOMORROW, DAY_AFTER, next].map(findRun),

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { manageLimit } from '../../functions/operator/manage-limit.ts'
 import { newRefund } from '../../shared/domain/debits/refund.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
+import { pesewas } from '../../shared/domain/money.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayAfter } from '../../shared/domain/time.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
@@ -207,6 +208,18 @@ test('a debit that was completed a month ago and has no line is a difference', a
   expect(await differencesOn(month, at(dayAfter(month), '02:00:05'))).toMatchObject([
     { number: 22, examples: [example] },
   ])
+})
+
+test('a fee at the minimum, between the bounds or at the maximum of its schedule is no difference', async () => {
+  await putProviders()
+  const feeSchedule = { basisPoints: 150, fixed: 0, minimum: 1_00, maximum: 2_00 }
+  await overwrite(keys.provider(other), { feeSchedule })
+  for (const amount of [50_00, 100_00, 200_00]) {
+    const debit = await charged({ provider: other, amount: pesewas(amount) })
+    await transitioned(debit, 'completed', at(TODAY, '12:01:00'))
+  }
+  expect((await load(await settle(TOMORROW))).totals?.fee).toBe(4_50)
+  expect(await differencesOn(TOMORROW)).toEqual([])
 })
 
 test('a finding counts all differences and lists 100 examples', async () => {
