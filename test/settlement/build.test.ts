@@ -153,6 +153,18 @@ test('a debit that is reversed while its line is written leaves the other lines 
   expect(await listBatchesOfDay(provider, date)).toMatchObject([{ totals: { debits: 2 } }])
 })
 
+test('a build that fails releases its lanes, and leaves the next start to the sweep', async () => {
+  const provider = await newProvider()
+  await addDebits(provider, 2)
+  const restore = aroundTableCalls((name, next) =>
+    name === 'TransactWrite' ? Promise.reject(new Error('throttled')) : next(),
+  )
+  await expect(build(provider)).rejects.toThrow('throttled')
+  restore()
+  expect(await findBuild(provider, date)).toMatchObject({ leases: [], continuations: 0 })
+  expect(await build(provider)).toMatchObject({ isDone: true })
+})
+
 test('a builder that wakes up late adds no lines to its batch, which another one has sealed', async () => {
   const provider = await newProvider()
   await completedDebit(provider, 10_00, at('12:00:00'))
