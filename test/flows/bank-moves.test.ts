@@ -57,6 +57,11 @@ testInProcess(
     vi.stubEnv('SANDBOX_BANK', 'false')
     await staysWith('HTB is live: disable it')
     const { reference, uuid } = await service.chargeUntil('processing', fields, payee.credential)
+    // Later debits of another bank do not hide it.
+    vi.stubEnv('SANDBOX_BANK', 'true')
+    const elsewhere = { ...fields, bank_identifier: 'GCB' }
+    for (const _ of [1, 2]) await service.chargeUntil('processing', elsewhere, payee.credential)
+    vi.stubEnv('SANDBOX_BANK', 'false')
     await service.call('bank', 'disable', { bank: 'HTB' })
     await staysWith(`debit ${reference} is processing: end it first`)
     const report = { status: 'completed', bank_reference: 'HTB-1' }
