@@ -18,6 +18,7 @@ test.each<[string, ReportException[], boolean]>([
   ['one of them is open', [reported('B-1'), reported('B-1', decided)], false],
   ['another reference is resolved', [reported('B-2', decided)], false],
   ['another kind is resolved', [reported('B-1', { ...decided, kind: 'contradiction' })], false],
+  ['an erased one is resolved', [reported('B-1', { ...decided, report: null })], false],
 ])('a repeated report has the decision of earlier ones: %s', (_, earlier, isResolved) => {
   const { resolvedAt } = resolvedIfRepeated(reported('B-1'), earlier)
   expect(resolvedAt).toBe(isResolved ? decided.resolvedAt : undefined)
