@@ -200,6 +200,7 @@ test.each([
   ['a document type', `<!DOCTYPE d [<!ENTITY x "y">]>${camt()}`, 'document type'],
   ['an entity', camt(entry('CRDT', '<NtryRef>&x;</NtryRef>')), 'well-formed'],
   ['an open element', camt().slice(0, -3), 'well-formed'],
+  ['fifty-one levels', '<a>'.repeat(51), 'nested too deeply'],
   ['another document', '<Document><Other/></Document>', 'not a camt.053'],
   ['an entry without an amount', camt('<Ntry><Sts>BOOK</Sts></Ntry>'), 'completed_at must be'],
 ])('a camt.053 document with %s is refused', async (_, text, reason) => {
