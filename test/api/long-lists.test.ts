@@ -10,12 +10,15 @@ import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { real } from '../../shared/runtime.ts'
 import { putAccount } from '../../shared/store/banks/banks.ts'
 import { toDebitItem } from '../../shared/store/debits/debit-item.ts'
+import { type List, readMerged } from '../../shared/store/index-lists.ts'
+import { keys } from '../../shared/store/keys.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { tableName } from '../../shared/store/table.ts'
 import {
   atOnce,
   bankMove,
   demoProvider,
+  gcb,
   inSeconds,
   pendingDebit,
   providerId,
@@ -203,6 +206,16 @@ describe('lists of more than 10,000 debits', () => {
     const { data, meta } = await bankList({ phone_number: phone, status: 'all' })
     const totals = { total_count: 10_000, total_amount: 10_000, total_is_at_least: true }
     expect([data, meta]).toMatchObject([totals, { total_pages: 500, has_more: true }])
+  })
+
+  test('a page of two lists ends at the newest debit down to which both were examined', async () => {
+    const key = keys.byCustomer(gcb.identifier, phone)
+    const list = { index: 'by-customer', key, select: async () => [] } as const
+    const later = { ...list, until: inSeconds(seconds - 10).toISOString() }
+    const endOf = (lists: List[]) => readMerged(lists, { skip: 0, limit: 20 })
+    const ends = await Promise.all([[list], [list, later], [later, list]].map(endOf))
+    expect(ends.map(({ next }) => next)).toEqual(Array(3).fill(expect.stringContaining('DCS-')))
+    expect(new Set(ends.map(({ next }) => next)).size).toBe(1)
   })
 
   test('a provider page reads only its own items and counts up to 10,000', async () => {

@@ -178,6 +178,13 @@ test('a change of the health that is recorded is retried after a conflict', asyn
   expect(await changeHealth(provider, slow, () => [{}])).toEqual(slow())
 })
 
+test('a change of the health that loses every race throws', async () => {
+  const changed = new ConditionalCheckFailedException({ $metadata: {}, message: 'changed' })
+  calls.on(GetCommand).resolves({})
+  calls.on(PutCommand).rejects(changed)
+  await expect(changeHealth(provider, slow)).rejects.toThrow('changed 50 times')
+})
+
 test('a transition whose response is lost succeeds if it was committed', async () => {
   const debit = pendingDebit()
   const after = granted(completed(debit))
