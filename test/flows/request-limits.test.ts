@@ -155,11 +155,14 @@ test.each([
 })
 
 test('a request gets 404 or 405 when the table cannot count it', async () => {
+  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'ERROR')
   calls.on(UpdateCommand).rejects(Object.assign(new Error('down'), { name: 'TimeoutError' }))
   const reply = await send('/api/v1/unknown')
   expect(answer(reply)).toBe('404/1404')
   expect(standing(reply)).toEqual([30, 30])
   expect(answer(await send(operations.charge.path))).toBe('405/1405')
+  const fault = { level: 'ERROR', message: 'fault', operation: 'answer-unmatched' }
+  expect(lines()).toMatchObject([fault, fault])
 })
 
 test.each(bankOperations)('the metrics of %s have a line with a metric per 4xx', async (name) => {
