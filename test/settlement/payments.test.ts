@@ -536,6 +536,15 @@ test('a payout is failed only a minute after it was last sent, because a worker 
   })
 })
 
+test('a retried payout is failed only a minute after it was sent, however long ago the rejected one was', async () => {
+  const batch = await batchOf(100_00)
+  bank.behaviours.push('reject', 'pay later')
+  await pay(batch)
+  granted(await retryBatch(batch.id, noWrites, depsAt('00:05:00')))
+  expect(refused(await fail(batch, '00:05:59.999')).details).toContain('try again in a minute')
+  expect(granted(await fail(batch, '00:06:00'))).toMatchObject({ status: 'failed' })
+})
+
 test('a worker that read a payout before it was failed and retried does not send it again', async () => {
   const batch = await batchOf(100_00)
   bank.behaviours.push('pay later')
