@@ -157,6 +157,12 @@ test('a refund never ends before it was opened, though clocks differ around midn
   expect(completeRefund(refund, { bankReference: 'R', at: later }).completedAt).toEqual(later)
 })
 
+test('a refund that is sent again keeps the time of its first sending', () => {
+  const first = sendRefund(reversalRefund(reversed), nextDay)
+  const later = new Date(nextDay.getTime() + 1)
+  expect(sendRefund(first, later)).toMatchObject({ processedAt: nextDay, sentAt: later })
+})
+
 test('the bank reference of a late report precedes the one of the attempt that failed', () => {
   const late = {
     origin: 'late_completion',
