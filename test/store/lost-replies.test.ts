@@ -94,18 +94,22 @@ test('a charge that conflicts on the day total is retried with the same token', 
   expect(others).toEqual([token, token])
 })
 
-test('a failed condition together with a conflict is retried', async () => {
-  calls
-    .on(TransactWriteCommand)
-    .rejectsOnce(cancelled(NONE, CONFLICT, NONE, FAILED))
-    .rejectsOnce(cancelled(NONE, FAILED, NONE, FAILED))
-  const other = pendingDebit()
-  calls.on(GetCommand).resolves(claimOf(other))
-  expect(await open(pendingDebit())).toMatchObject({
-    kind: 'existing',
-    reference: other.facts.reference,
-  })
-})
+test.each([CONFLICT, 'ThrottlingError', 'ProvisionedThroughputExceeded'])(
+  'a failed condition together with %s is retried',
+  async (code) => {
+    calls
+      .on(TransactWriteCommand)
+      .rejectsOnce(cancelled(NONE, code, NONE, FAILED))
+      .rejectsOnce(cancelled(NONE, FAILED, NONE, FAILED))
+    const other = pendingDebit()
+    calls.on(GetCommand).resolves(claimOf(other))
+    expect(await open(pendingDebit())).toMatchObject({
+      kind: 'existing',
+      reference: other.facts.reference,
+    })
+    expect(calls.commandCalls(TransactWriteCommand)).toHaveLength(2)
+  },
+)
 
 test('a conflict is thrown after twelve seconds of growing, capped pauses', async () => {
   calls.on(TransactWriteCommand).rejects(cancelled(NONE, NONE, NONE, CONFLICT))
