@@ -22,6 +22,7 @@ import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
+import { recordRefundFailure } from '../../shared/store/debits/refund-failures.ts'
 import { findRefund, refundCreation, replaceRefund } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { noWrites } from '../../shared/store/settings.ts'
@@ -305,6 +306,18 @@ test('a late completion that a note and a refund follow causes no difference on 
   expect([await found(3), await found(0), await found(1), await found(2)]).toEqual([[], [], [], []])
 })
 
+test('a failed refund that a note repays causes no difference on any day', async () => {
+  const reference = (await settleDay()).reversed
+  const refund = (await findRefund(reference)) as Refund
+  const cause = { failure: 'Closed', by: 'bank:GCB' }
+  await recordRefundFailure(refund, cause, [], runtimeAt('10:00:00', 2))
+  expect(await found(2)).toEqual([])
+  const options = { reference, note: 'Repaid in cash' }
+  const manage = manageException(runtimeAt('10:00:00', 3))
+  expect(await manage({ verb: 'resolve', options, actor: 'local:ama' })).not.toHaveProperty('error')
+  expect([await found(3), await found(2)]).toEqual([[], []])
+})
+
 test('a late completion that a call resolves after midnight is in the ledger of the new day', async () => {
   const debit = await openedDebit(await newProvider(), 20_00)
   await putException(lateCompletionOf(debit, at('10:00:00')))
@@ -473,6 +486,7 @@ test('the balances of three thousand accounts are stored in items of at most 100
   const few = { cash: 1 }
   await putClosing({ day: dayAt(0), balances: few })
   await putClosing({ day: dayAt(1), balances }, `${dayAt(1)}#0-an-operator`)
+  expect(await findClosing(dayAt(1))).toEqual({ day: dayAt(1), balances })
   await putClosing({ day: dayAt(1), balances }, dayAt(1))
   await putClosing({ day: dayAt(3), balances: few })
   const items = await readCollection({ pk: keys.ledger('').pk })

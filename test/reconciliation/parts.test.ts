@@ -10,7 +10,7 @@ import { keys } from '../../shared/store/keys.ts'
 import { listBatchTimes } from '../../shared/store/settlement/batches.ts'
 import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
 import * as store from '../../shared/store/settlement/reconciliations.ts'
-import { keyOf, readCollection, remove } from '../../shared/store/table.ts'
+import { keyOf, put, readCollection, remove } from '../../shared/store/table.ts'
 import { demoProvider, providerId, still } from '../support/examples.ts'
 import { storeProvider } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
@@ -85,6 +85,7 @@ const damage = async ({ debits, reversed }: Awaited<ReturnType<typeof severalPro
     await faults[index % faults.length]?.()
   }
   for (const { facts } of reversed.slice(0, 4)) await remove(keys.refund(facts.reference))
+  await put(keys.dayTotal(providerId('large'), TODAY), 'day-total', { amountTotal: 1 })
 }
 
 /** Performs every part twice at the same time, one step each, in another order than they were created. */
