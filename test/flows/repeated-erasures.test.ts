@@ -58,6 +58,7 @@ test('the erasures since a time are repeated, also of a customer without debits'
   const records: Shown[] = await call('change', 'list', { limit: '100' })
   const own = records.filter(({ verb }) => verb === 'repeat-erasures')
   expect(own.length).toBeGreaterThan(4)
+  expect(own.filter(({ changed }) => changed.reason)).toHaveLength(3)
   expect(JSON.stringify(own)).not.toMatch(/\+233/)
 })
 
