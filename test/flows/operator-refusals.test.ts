@@ -42,6 +42,8 @@ const rows = rowsOf(`
   credential issue provider=demo expires-on=2027-02-30T00:00:00Z  --expires-on: must be a time like
   credential issue provider=demo expires-on=9999-12-31T23:59:59-23:00  --expires-on: must be a time like
   credential issue provider=demo token=sk_live_mine  --token: must not begin like a generated token
+  credential issue provider=demo token=sk_sandbox_demo  this token is in use
+  credential show token=sk_sandbox_nobody  no such credential
   credential revoke id=${'x'.repeat(43)}  no such credential
   credential revoke id=x  --id: must be an id of 43 characters
   credential list provider=nobody  no such provider
@@ -54,6 +56,7 @@ const rows = rowsOf(`
   limit show bank=XXX  no such bank
   limit show provider=nobody  no such provider
   bank show bank=XXX  no such bank
+  bank disable bank=XXX  no such bank
   bank behave bank=XXX as=down  no such bank
   bank behave bank=UMB as=down  --bank: must have connector sandbox
   bank behave bank=GCB as=asleep  --as: must be one of normal, down, slow, silent, rejecting
@@ -64,6 +67,7 @@ const rows = rowsOf(`
   bank update bank=XXX connector=none  no such bank
   bank create bank=GCB name=Again connector=none  already exists
   connector set bank=XXX connector=none  no such bank
+  connector show bank=XXX  no such bank
   connector set bank=GCB connector-url=https://x.test/  applies to connector
   connector remove bank=XXX  no such bank
   bank update bank=SBG connector=http  --connector-url: is required for connector http
@@ -81,11 +85,17 @@ const rows = rowsOf(`
   webhook set ${HOOK} events=a  --events: 
   webhook set ${HOOK} payload=all  --payload: 
   webhook rotate-secret provider=demo grace-seconds=604801  604800
+  webhook rotate-secret provider=demo  this provider has no webhook
+  webhook set provider=nobody url=https://x.test/  no such provider
   debit show reference=x  --reference: 
   debit list provider=nobody status=reversed  no such provider
   debit list bank=XXX  no such bank
   change list provider=nobody  no such provider
   change list bank=XXX  no such bank
+  customer link bank=XXX phone=+233241234567 name=Ama account-number=1041009009  no such bank
+  customer upload bank=XXX rows=[]  no such bank
+  customer upload bank=GCB rows=[{}]  --rows: must be a list of accounts
+  customer import bank=GCB file=-  --file: is uploaded by the operator command
   debit list uuid=x  --uuid: must be a uuid like
   debit repair provider=nobody date=2026-11-21  no such provider
   debit reverse reference=DCS-20200101-ZZZZZZ reason=x  no such debit
@@ -102,6 +112,9 @@ const rows = rowsOf(`
   exception refund kind=late_completion bank=XXX ${DAYS}  no such bank
   exception resolve kind=late_completion bank=XXX ${DAYS} note=Returned  no such bank
   exception refund reference=DCS-20200101-ZZZZZZ  no such debit
+  exception refund file=-  --file: is uploaded by the operator command
+  exception refund kind=contradiction bank=GCB ${DAYS}  --kind: allows no refund
+  exception upload rows=[{}]  --rows: must be a list of references
   exception summary month=2200-01  --month: must be in the years 2000 to 2199
   day close date=0001-01-01  --date: must be in the years 2000 to 2199
   reconciliation run date=9899-12-31  --date: must be in the years 2000 to 2199
@@ -123,6 +136,7 @@ const rows = rowsOf(`
   settlement complete batch=STL-20200101-ZZZZZZ bank-reference=X reason=Y  5404
   reconciliation run  --date: is required
   reconciliation run date=2026-02-30  --date: 
+  reconciliation run date=2026-11-21 run=2026-11-20#x  --run: is of another day
   reconciliation statement bank=ZZZ date=2026-11-21 statement={"cursor":null}  no such bank
   reconciliation statement bank=GCB date=2026-11-21 statement=statement.csv  --statement: is compared by
   reconciliation statement bank=GCB date=2026-11-21 statement={"uuids":["x"]}  --statement: is compared by
