@@ -34,8 +34,8 @@ export const reconcilePart = (runtime: Pick<Runtime, 'now' | 'random' | 'pause'>
  * Reports whether the run of the day before is in time and not sealed yet. This seal would seal that day without its
  * result. For a late run no other waits: the sweep requests their ends.
  */
-const overtakes = async ({ id, date }: store.ReconciliationRun, now: Date): Promise<boolean> => {
-  const previous = id === date ? await store.findRun(dayAfter(date, -1)) : undefined
+const overtakes = async ({ date }: store.ReconciliationRun, now: Date): Promise<boolean> => {
+  const previous = await store.findRun(dayAfter(date, -1))
   if (!previous || previous.sealed) return false
   return now.getTime() - previous.startedAt.getTime() < store.RUN_HOURS_MAX * HOUR_MS
 }
@@ -47,7 +47,7 @@ const overtakes = async ({ id, date }: store.ReconciliationRun, now: Date): Prom
 const end = async (run: store.ReconciliationRun, runtime: Pick<Runtime, 'now'>): Promise<void> => {
   if (await overtakes(run, runtime.now())) return
   if (!run.sealed) await endAndSeal(run, runtime)
-  const next = run.id === run.date ? await store.findRun(dayAfter(run.date)) : undefined
+  const next = await store.findRun(dayAfter(run.date))
   if (next?.openParts === 0 && !next.sealed) await end(next, runtime)
 }
 
