@@ -56,7 +56,6 @@ const applySettings = async (
   const feeSchedule = feeScheduleAfter(provider.feeSchedule, settings)
   if (feeSchedule instanceof Refusal) return feeSchedule
   const settlementAccount = settlementAccountAfter(provider.settlementAccount, settings)
-  if (settlementAccount instanceof Refusal) return settlementAccount
   const next = defined<Complete<Provider>>({
     // With the members of a later release, which the type does not name.
     ...(provider as object),

@@ -17,7 +17,7 @@ const inHex = (byte: number): string => `%${byte.toString(16).toUpperCase().padS
 const percent = (safe: string, space: '%20' | '+' = '%20'): Encoder => {
   const bytes = Array.from({ length: 256 }, (_, byte) => {
     const character = String.fromCharCode(byte)
-    if (character === ' ') return safe.includes(' ') ? ' ' : space
+    if (character === ' ') return space
     const isPlain = byte < 0x80 && (UNRESERVED.test(character) || safe.includes(character))
     return isPlain ? character : inHex(byte)
   })
