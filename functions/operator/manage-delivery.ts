@@ -63,7 +63,7 @@ export const manageDelivery = operatorHandler(noun, {
       event && (await readLog(event.reference)).find(({ delivery }) => delivery.n === event.n)
     if (!log) return noSuch('delivery')
     const webhook = await findWebhookSettings(event.provider)
-    return sentDeliveryView(log, event.payload(webhook ?? {}))
+    return sentDeliveryView(log, event.payload(webhook))
   },
   redeliver: async ({ id }, author, runtime) => {
     const key = parseDeliveryId(environment.referencePrefix, id)

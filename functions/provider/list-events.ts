@@ -38,7 +38,7 @@ export const listEvents = endpoint('list-events', async ({ caller, query, at }) 
   )
   const byKey = new Map(events.map((event) => [keyOf(event), event]))
   return {
-    data: shown.flatMap(({ entry }) => byKey.get(keyOf(entry))?.payload(webhook ?? {}) ?? []),
+    data: shown.flatMap(({ entry }) => byKey.get(keyOf(entry))?.payload(webhook) ?? []),
     page: {
       per_page: perPage,
       // Without new events the position stays the same.

@@ -48,7 +48,7 @@ export const debitEvent = (debit: Debit, n: number): ProviderEvent => {
   const { reference, provider } = debit.facts
   const entry = debit.history[n]
   if (!entry) throw new Error(`Debit ${reference} has no event ${n}`)
-  const payload = (variant: PayloadVariant) => webhookPayload(debit, n, variant)
+  const payload = (variant?: PayloadVariant) => webhookPayload(debit, n, variant)
   const { type, at, generation } = entry
   return {
     provider,

@@ -35,7 +35,7 @@ test('a ping is signed, and the command prints the response of the receiver', as
 })
 
 test('a delivery has the attempts and the sent body, in which the customer is masked', async () => {
-  const { debit } = await subscribe('shown', CREATED)
+  const { debit, provider } = await subscribe('shown', CREATED)
   const { reference, record } = await debit('delivered')
   const shown = await service.call('delivery', 'show', { id: String(record.id) })
   const [sent] = await receiver.events(reference, 1)
@@ -48,6 +48,8 @@ test('a delivery has the attempts and the sent body, in which the customer is ma
   })
   const data = { ...rest, transaction: { ...transaction, customer: masked } }
   expect(shown.body).toEqual({ ...sent?.body, data })
+  await provider.webhook('remove')
+  expect(await service.call('delivery', 'show', { id: String(record.id) })).toEqual(shown)
 })
 
 test.each(['0', '1', 'x'])('the id %s, which does not exist, is refused', async (id) => {

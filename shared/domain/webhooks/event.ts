@@ -63,7 +63,7 @@ export type ProviderEvent = EventKey & {
   at: Date
   /** The customer of its debit was erased. */
   isErased: boolean
-  payload: (variant: PayloadVariant) => { event: string; event_id: string }
+  payload: (variant: PayloadVariant | undefined) => { event: string; event_id: string }
 }
 
 /** The type of the event that tests a webhook. */
