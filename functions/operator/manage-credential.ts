@@ -91,7 +91,7 @@ export const manageCredential = operatorHandler(credential, {
     const now = runtime.now()
     const recording = recordingOf(id, stored, author)
     const record = changeWrites(recording, {}, { revoked_at: now.toISOString() })
-    if (!stored.revokedAt) await credentials.revokeCredential(id, now, record, runtime)
+    await credentials.revokeCredential(id, now, record, runtime)
     return { revoked: true }
   },
 })

@@ -33,7 +33,10 @@ test('a credential is shown once, listed by its last characters and revoked by i
   expect(await service.call('credential', 'show', { token })).toEqual(shown)
   expect(await service.call('credential', 'revoke', { id })).toEqual({ revoked: true })
   expect((await service.get(BANKS, token)).status).toBe(401)
-  expect((await service.call('credential', 'show', { id })).revoked_at).toMatch(/^\d{4}-/)
+  const revoked = await service.call('credential', 'show', { id })
+  expect(revoked.revoked_at).toMatch(/^\d{4}-/)
+  expect(await service.call('credential', 'revoke', { id }, 'local:ama')).toEqual({ revoked: true })
+  expect(await service.call('credential', 'show', { id })).toEqual(revoked)
 })
 
 testInProcess(
