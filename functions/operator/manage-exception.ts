@@ -104,17 +104,19 @@ const select = async (options: ResolveOptions | RefundOptions, author: Author) =
 }
 
 /**
- * Returns the debits of a call about many; undefined for a call about one. An upload belongs to a file
- * only: the operator who approves a selection must get that selection.
+ * Returns the debits of a call about many. An upload belongs to a file only: the operator who approves a
+ * selection must get that selection.
  */
-const scope = async (
+const scopeOfMany = async (
   options: ResolveOptions | RefundOptions,
   author: Author,
-): Promise<BulkScope | Refusal | undefined> => {
-  if (options.reference) return undefined
+): Promise<BulkScope | Refusal> => {
   const bulk = (options.file ? options.bulk : undefined) ?? (await select(options, author))
   return bulk instanceof Refusal ? bulk : scopeOf(bulk)
 }
+
+const scope = async (options: ResolveOptions | RefundOptions, author: Author) =>
+  options.reference ? undefined : scopeOfMany(options, author)
 
 type PerformOne = Parameters<typeof runBulk>[1]
 
@@ -125,10 +127,9 @@ const run = async (
   runtime: Runtime,
 ) => {
   const { bulk } = options
-  const objects = author.scope ?? (await (bulk ? scopeOf(bulk) : scope(options, author)))
+  const objects = author.scope ?? (await (bulk ? scopeOf(bulk) : scopeOfMany(options, author)))
   if (objects instanceof NothingOpen) return bulkResult(new Map())
-  if (objects instanceof Refusal) return objects
-  return objects ? runBulk(objects, perform, author, runtime) : noSuch('debit')
+  return objects instanceof Refusal ? objects : runBulk(objects, perform, author, runtime)
 }
 
 const refundOne = async (

@@ -139,6 +139,27 @@ describe('a refund of many debits', () => {
     expect(await call('exception', 'resolve', { ...selection, ...note })).toEqual(nothing)
   })
 
+  testInProcess(
+    'a call that needs no approval refunds its file, and continues with the selection that it began with',
+    async () => {
+      vi.stubEnv('APPROVALS', 'false')
+      const file = await lateCompletions(2)
+      const reply = await operateWith('refund', ['reference', ...file].join('\n'))
+      expect(printed(reply)).toEqual({ done: 2, skipped: [], refused: [] })
+      await lateCompletions(10, 'ECO')
+      const selection = { kind: 'late_completion', bank: 'ECO', from: today(), to: today() }
+      let reads = 0
+      const slow = { ...real, now: () => new Date(Date.now() + 5_000 * reads++) }
+      const call = { verb: 'refund', options: selection }
+      const { bulk, processed } = printed(await manageException(slow)(call))
+      expect(processed).toBeGreaterThan(0)
+      expect(processed).toBeLessThan(10)
+      const rest = { ...call, options: { ...selection, bulk } }
+      const all = { done: 10, skipped: [], refused: [] }
+      expect(printed(await manageException(real)(rest))).toEqual(all)
+    },
+  )
+
   test('a selection that also names an upload is a request for the selection', async () => {
     const [selected, uploaded] = [await lateCompletions(1, 'ECO'), await lateCompletions(1)]
     const bulk = 'rows-of-mallory'
