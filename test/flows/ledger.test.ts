@@ -21,6 +21,7 @@ import { pendingDebit, providerId } from '../support/examples.ts'
 import { createPayee, nightAfter, type Payee } from '../support/payee.ts'
 import { type Shown, testInProcess, useService } from '../support/running-service.ts'
 import { storeDebit } from '../support/settings.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 
 /** The double-entry journal of a day and the remittances of banks (docs/api.md#ledger). */
 
@@ -120,7 +121,10 @@ test('a remittance is recorded once, and the list has the newest first', async (
   expect((await findFunds()) - before).toBe(500_00)
   const newest = await service.call('funding', 'list', { bank: 'GCB', limit: '1' })
   expect(newest).toEqual([recorded])
-  expect((await service.call('funding', 'list')).at(-1)).toMatchObject({ reference: 'R-BEFORE' })
+  // A remittance of an earlier day is not the newest, although it is recorded last.
+  await service.call('funding', 'record', fund('R-LATE', { date: yesterday }))
+  const listed: Shown[] = await service.call('funding', 'list')
+  expect(listed.map(({ reference }) => reference)).toEqual(['R-1', 'R-LATE', 'R-BEFORE'])
   expect(await service.changeOf('R-1')).toMatchObject({ noun: 'funding', verb: 'record' })
 })
 
@@ -151,6 +155,30 @@ test('a correction replaces the amount of a remittance by an entry of today, and
   const changed = { amount: { from: '25.00', to: '4.00' }, reason: { to: 'Typing error' } }
   expect(await service.changeOf('R-BEFORE')).toMatchObject({ verb: 'correct', changed })
 })
+
+testInProcess(
+  'a correction that another operator overtakes begins at the other amount',
+  async () => {
+    await service.call('funding', 'record', fund('R-RACE', { amount: '7.00' }))
+    const before = await findFunds()
+    const correct = (amount: string) =>
+      service.call('funding', 'correct', { reference: 'R-RACE', amount, reason: 'Typing error' })
+    let isFirst = true
+    const restore = aroundTableCalls(async (name, next) => {
+      if (isFirst && name === 'TransactWrite') {
+        isFirst = false
+        await correct('5.00')
+      }
+      return next()
+    })
+    const { corrections } = await correct('8.00').finally(restore)
+    expect(corrections).toMatchObject([
+      { from: '7.00', to: '5.00' },
+      { from: '5.00', to: '8.00' },
+    ])
+    expect((await findFunds()) - before).toBe(1_00)
+  },
+)
 
 test('a correction needs the bank if two banks have its reference', async () => {
   for (const bank of ['GCB', 'ECO'])
