@@ -75,7 +75,16 @@ testInProcess(
     bank.outcomes.set(batch.uuid, { status: 'rejected', message: 'No such account' })
     expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'failed' })
     await staysWith(`the payout of ${batch.id} is failed: end it first`)
-    expect(await payee.batch('retry', batch.id)).toMatchObject({ status: 'completed' })
+    // Another bank pays, but may reject the payout too: each retry asks this one first.
+    vi.stubEnv('SANDBOX_BANK', 'true')
+    const slow = settlementAccount('1041009999')
+    await service.call('provider', 'update', { provider: 'moving', ...slow })
+    expect(await payee.batch('retry', batch.id)).toMatchObject({ status: 'processing' })
+    vi.stubEnv('SANDBOX_BANK', 'false')
+    await staysWith(`the payout of ${batch.id} is processing: end it first`)
+    vi.stubEnv('SANDBOX_BANK', 'true')
+    expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'completed' })
+    vi.stubEnv('SANDBOX_BANK', 'false')
     await moves()
 
     bank.conducts.push('take its time')
