@@ -67,6 +67,7 @@ describe('debit-callback with a rejected report of the owning bank', () => {
     ['unreadable JSON', '{"status":"completed",', '400/1400'],
     ['a key twice', '{"status":"failed","status":"completed","bank_reference":"x"}', '400/1400'],
     ['an empty list', '[]', '400/1400'],
+    ['no body', '', '400/1400'],
     ['a reserved key', { ...completed, constructor: {} }, '422/1007'],
   ])('a rejected report becomes an exception: %s', async (_name, body, code) => {
     const { reference, uuid } = await processing()

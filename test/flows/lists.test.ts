@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Reply, type Shown, useService } from '../support/running-service.ts'
+import { codeOf, type Reply, type Shown, useService } from '../support/running-service.ts'
 
 const service = useService({ timeScale: 60 })
 const LIST = '/api/v1/payment-providers/debit-requests'
@@ -159,6 +159,18 @@ describe('list-debit-transactions', () => {
     expect((await list('&status=cancelled')).body.data).toMatchObject(empty)
     const other = await list('&status=all', 'bt_sandbox_eco')
     expect(other.body.data).toMatchObject({ customer: 'Efua Sarpong', ...empty })
+  })
+
+  test('the list rejects the cursor of another status and of another bank', async () => {
+    const cursor = (await list('&status=all&per_page=2')).body.meta.next_cursor
+    expect((await list(`&status=all&cursor=${cursor}`)).body.data.transactions).toHaveLength(3)
+    for (const reply of [
+      await list(`&status=failed&cursor=${cursor}`),
+      await list(`&status=all&cursor=${cursor}`, 'bt_sandbox_eco'),
+    ]) {
+      const details = { cursor: ['must be a cursor of this list'] }
+      expect([codeOf(reply), reply.body.details]).toEqual(['422/1007', details])
+    }
   })
 
   test('each debit keeps the account that it was charged to, after its number moves to another', async () => {
