@@ -103,3 +103,21 @@ test('a closing is a page to print, and is open without a reconciliation', async
   const { result, open } = await service.call('day', 'close', { date: dayAfter(today(), -3) })
   expect([result, open[0].reason]).toEqual(['open', 'the day is not reconciled'])
 })
+
+test('a day is open for each invariant of which its reconciliation found differences', async () => {
+  const date = dayAfter(today(), -3)
+  const found = [
+    { number: 4, title: 'A charge exists', differences: 2, example: 'DCS-1' },
+    { number: 9, title: 'A total is a sum', differences: 1, example: null },
+  ]
+  const reconciled = JSON.stringify(found)
+  const { result, open } = await service.call('day', 'close', { date, reconciled })
+  const own = { check: 'reconciliation', command: `operator reconcile --date ${date}` }
+  expect([result, open]).toEqual([
+    'open',
+    [
+      { ...own, subject: 'invariant 4', reason: 'A charge exists: 2 differences, such as DCS-1' },
+      { ...own, subject: 'invariant 9', reason: 'A total is a sum: 1 differences' },
+    ],
+  ])
+})

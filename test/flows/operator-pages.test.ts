@@ -134,4 +134,7 @@ test('a cursor belongs to the list and the filters of its call', async () => {
   const refused = '--cursor: must be a cursor of this list'
   expect(await service.refusal('change', 'list', { bank: 'GCB', cursor })).toContain(refused)
   expect(await service.refusal('exception', 'list', { cursor })).toContain(refused)
+  expect(await service.refusal('approval', 'list', { cursor })).toContain(refused)
+  const day = { provider: 'demo', date: today }
+  expect(await service.refusal('debit', 'repair', { ...day, cursor })).toContain(refused)
 })
