@@ -266,6 +266,11 @@ test.each(Object.entries(metricOfKind))(
   },
 )
 
+test('an exception of a kind of a later version is not measured', async () => {
+  await run([{ entity: 'exception', kind: 'of_a_later_version' }])
+  expect(metrics()).toEqual([])
+})
+
 test('a refund is measured once, when it is completed', async () => {
   const pending = reversalRefund(reversed)
   const processing = sendRefund(pending, NOON)
