@@ -180,6 +180,25 @@ test.each([
   expect(answer(await read())).toBe('503/1503')
 })
 
+test.each([
+  ['answers 503', 0, '503/1503'],
+  ['is above its limit', 5_000, '429/1455'],
+])('a report whose debit cannot be read %s', async (_, usedBefore, code) => {
+  counts.usedBefore = usedBefore
+  const report = callerOf('debit-callback')
+  const key = { Key: keys.debit(reported.facts.reference) }
+  calls.on(GetCommand, key, false).rejects(named('ThrottlingException'))
+  expect(answer(await report())).toBe(code)
+})
+
+test('a fault behind the signature of a request counts as no failed credential', async () => {
+  const send = callerOf('list-banks', signed)
+  vi.stubEnv('SEALING_KEY', ' ')
+  const replies = await times(31, () => send())
+  expect(new Set(replies.map(answer))).toEqual(new Set(['500/1500']))
+  expect(counts.windows).toEqual(new Map())
+})
+
 test('a request gets 504/2408 before the function times out', async () => {
   const send = callerOf('charge')
   calls.on(TransactWriteCommand).callsFake(() => new Promise(() => undefined))
