@@ -1,4 +1,10 @@
 import { expect } from 'vitest'
+import type { Batch } from '../../shared/domain/settlement/batch.ts'
+import { type Day, dayOf } from '../../shared/domain/time.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
+import { findBatch } from '../../shared/store/settlement/batches.ts'
+import { put } from '../../shared/store/table.ts'
 import { nightAfter } from '../support/payee.ts'
 import { createProvider } from '../support/provider.ts'
 import { type Shown, testInProcess, useService } from '../support/running-service.ts'
@@ -96,3 +102,24 @@ testInProcess.each(Object.entries(races))(
     expect(avoided).toEqual([])
   },
 )
+
+testInProcess('a payout that gets a later day during the call waits for an approval', async () => {
+  await service.chargeCompleted({}, 'sk_sandbox_other')
+  const { built } = await call('settlement', 'run', { date: nightAfter(0), provider: 'other' })
+  const batch = (await findBatch(built[0].id)) as Batch
+  const payOn = (day: Day) =>
+    put(keys.batch(batch.id), 'batch', toBatchItem({ ...batch, payOn: day }))
+  await payOn(dayOf(new Date()))
+  let reads = 0
+  const restore = aroundTableCalls(async (_name, next, text) => {
+    if (!text().includes(batch.id)) return next()
+    reads += 1
+    const reply = await next()
+    if (reads === 1) await payOn(nightAfter(1))
+    return reply
+  })
+  const options = { batch: batch.id, 'any-day': 'true' }
+  const reply = await operate('settlement', 'process', options).finally(restore)
+  const error = 'another operator made a change during this call: call again'
+  expect(reply).toEqual({ error })
+})
