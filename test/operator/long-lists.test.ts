@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { manageApproval } from '../../functions/operator/manage-approval.ts'
 import { manageDelivery } from '../../functions/operator/manage-delivery.ts'
 import { manageException } from '../../functions/operator/manage-exception.ts'
+import { cursorFor, listHash } from '../../shared/api/pagination.ts'
 import { wholeFacts } from '../../shared/domain/debits/debit.ts'
 import { openException, type ReportException } from '../../shared/domain/debits/exception.ts'
 import { type Approval, approvalId, expiryOf } from '../../shared/domain/operator/approval.ts'
@@ -185,10 +186,13 @@ test('a month with more exceptions than a call can read is counted in several ca
   expect(calls.length).toBeGreaterThan(3)
   const cut = Buffer.from(calls[1]?.cursor ?? '', 'base64url').subarray(0, -1)
   const cursor = cut.toString('base64url')
-  const damaged = { verb: 'summary', options: { ...options, cursor } }
-  expect(await manageException(still())(damaged as never)).toMatchObject({
-    error: expect.stringMatching(/^--cursor: /),
-  })
+  const noDay = cursorFor(listHash('exception summary', '', options), '2026-11-31')
+  for (const wrong of [cursor, noDay]) {
+    const damaged = { verb: 'summary', options: { ...options, cursor: wrong } }
+    expect(await manageException(still())(damaged as never)).toMatchObject({
+      error: expect.stringMatching(/^--cursor: /),
+    })
+  }
 })
 
 test('a recovery counts ten thousand missed events before it begins, without their entries', async () => {

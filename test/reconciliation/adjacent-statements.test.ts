@@ -4,6 +4,7 @@ import { statementGroups } from '../../shared/domain/banks/statement.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { type AskStatement, compareFile } from '../../shared/operator/statement-file.ts'
 import { closeDay } from '../../shared/reconciliation/close-day.ts'
+import { listStatements } from '../../shared/store/banks/statements.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { dayView } from '../../shared/views/operator/day.ts'
 import {
@@ -50,6 +51,31 @@ const compare = async (
   const { report } = await compareFile({ file, date: dayAt(day) }, ask)
   return statementGroups.map((name) => report[name].count).join(' ')
 }
+
+test('the time of a comparison is that of its first page, and never one that is still to come', async () => {
+  const date = dayAt(0)
+  const ask = async (request: object) => {
+    const options = { bank: 'GCB', date, statement: JSON.stringify(request) }
+    const reply = await manageReconciliation(runtimeAt('05:01:00', 5))({
+      ...{ verb: 'statement', options },
+    } as never)
+    return (reply as { result: object }).result
+  }
+  await newProvider()
+  expect(await ask({ cursor: null })).toHaveProperty('read_at', at('05:01:00', 5).toISOString())
+  const cursor = { provider: 'demo', list: 'open', after: null }
+  expect(await ask({ cursor })).not.toHaveProperty('read_at')
+  const none = { matched: 0, missing_here: 0, missing_at_bank: 0, differs: 0 }
+  const names = { missing_here: [], missing_at_bank: [], differs: [] }
+  const result = { covers: [], digest: '0'.repeat(64), counts: none, names }
+  for (const [named, stored] of [
+    ['05:00:00', '05:00:00'],
+    ['05:02:00', '05:01:00'],
+  ] as const) {
+    await ask({ result: { ...result, read_at: at(named, 5) } })
+    expect((await listStatements(date))[0]?.at).toEqual(at(stored, 5))
+  }
+})
 
 const reasonsOf = async (day: number) => {
   const { open, banks } = dayView(await closeDay(dayAt(day), at('06:00:00', 5)))

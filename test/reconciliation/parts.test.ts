@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
+import { manageReconciliation } from '../../functions/operator/manage-reconciliation.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
@@ -167,6 +168,22 @@ test('the interrupted parts store the same balances as one uninterrupted run', a
   for (const day of [TODAY, TOMORROW]) await remove(keys.ledger(day))
   await interrupted(TOMORROW, { steps: 1, seed: 6 })
   expect(await findClosing(TOMORROW)).toEqual(carried)
+})
+
+test('an operator’s call whose time is up returns its run, which the next call continues', async () => {
+  await severalProviders()
+  const call = async (now: () => Date, more = {}) => {
+    const options = { date: TODAY, ...more }
+    const manage = manageReconciliation(still({ now }))
+    return ((await manage({ verb: 'run', options } as never)) as { result: { run: string } }).result
+  }
+  let looks = 0
+  const progress = await call(() => new Date(LATER.getTime() + 400_000 * looks++))
+  expect(progress).toEqual({ run: expect.stringMatching(/^2026-11-21#/) })
+  expect(await store.findRun(progress.run)).toMatchObject({ endedAt: null })
+  const { differences } = await reconcileLater(TODAY, LATER)
+  expect(await call(() => LATER, progress)).toMatchObject({ date: TODAY, differences })
+  expect(await store.findRun(progress.run)).toMatchObject({ endedAt: LATER })
 })
 
 test('a run compares no ledger if an earlier part of a provider cannot derive its entries', async () => {

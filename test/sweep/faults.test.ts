@@ -5,11 +5,13 @@ import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, expect, test } from 'vitest'
 import { expireDebit } from '../../functions/jobs/expire-debit.ts'
 import { sweep } from '../../functions/jobs/sweep.ts'
+import { manageDebit } from '../../functions/operator/manage-debit.ts'
 import { answerCalls, perform } from '../../sandbox/aws/sdk.ts'
 import type { Table } from '../../sandbox/aws/table/table.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { dayOf, secondsAfter } from '../../shared/domain/time.ts'
+import { operateFully } from '../../shared/operator/operate.ts'
 import { changeBankHealth } from '../../shared/store/banks/health.ts'
 import { toDebitItem, workAfter } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
@@ -341,6 +343,17 @@ test('a repair of a day whose time is up continues after its last page', async (
   }
   expect(calls).toBeGreaterThan(1)
   expect(repaired.size).toBe(1_500)
+  // The command continues by the cursor of a call whose time is up.
+  let looks = 0
+  const slow = still({ now: () => inSeconds(100 * looks++) })
+  const options = { provider: demoProvider.id, date: dayOf(NOON) }
+  const cursors: unknown[] = []
+  const reply = await operateFully({ noun: 'debit', verb: 'repair', options }, async (call) => {
+    cursors.push(call.options.cursor)
+    return manageDebit(slow)(call as never)
+  })
+  expect(reply).toMatchObject({ result: { looked_at: 1_500, is_done: true } })
+  expect(cursors.slice(0, 2)).toEqual([undefined, expect.any(String)])
 })
 
 test('a repair of a day that fails keeps its complete pages, and continues after them', async () => {
