@@ -1,10 +1,11 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { manageChange } from '../../functions/operator/manage-change.ts'
 import { findSealedBefore } from '../../shared/audit/sealed-day.ts'
 import { sources } from '../../shared/audit/sources.ts'
 import { verifyDays } from '../../shared/audit/verify.ts'
 import { pesewas } from '../../shared/domain/money.ts'
-import { approvalId } from '../../shared/domain/operator/approval.ts'
+import { type Approval, approvalId } from '../../shared/domain/operator/approval.ts'
 import { type Day, dayAfter } from '../../shared/domain/time.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { decideApproval, putApproval } from '../../shared/store/operator/approvals.ts'
@@ -177,6 +178,27 @@ test('a record that is late is in the object of the next day, and its day verifi
     ...{ day: DAY_AFTER, source: 'changes', record: { target: 'late' } },
   })
   expect(await verified(DAY_AFTER, THIRD)).toEqual({ [DAY_AFTER]: 'ok', [THIRD]: 'ok' })
+  objects.delete(`${THIRD}/late.ndjson`)
+  expect(await verified(DAY_AFTER, THIRD)).toEqual({
+    [DAY_AFTER]: 'inserted: changes 2026-11-23T12:00:00.000Z#late',
+    [THIRD]: 'missing: 2026-11-24/late.ndjson',
+  })
+})
+
+test('a record that was removed, or whose source an earlier release did not seal, is not late', async () => {
+  await change(THIRD, '12:00:00', 'removed')
+  await seal(THIRD)
+  await remove(changeKey(THIRD, '12:00:00', 'removed'))
+  const next = dayAfter(THIRD)
+  await change(next, '12:00:00', 'of a new source')
+  await seal(next)
+  const content = contentOf(next)
+  expect(content.late.count).toBe(0)
+  const { changes: _, ...sources } = content.sources
+  rewrite(`${next}.json`, () => JSON.stringify({ ...content, sources }))
+  objects.delete(`${next}/changes.ndjson`)
+  await seal(dayAfter(next))
+  expect(contentOf(dayAfter(next)).late.count).toBe(0)
 })
 
 test('the next night seals the nights that were missed', async () => {
@@ -236,6 +258,25 @@ test('a restored table may have one of two records of the same millisecond', asy
   // A restore loses records, but alters none.
   await assign(changeKey(THIRD, '12:00:00', 'kept'), { by: 'kofi' })
   expect((await verified(THIRD, THIRD))[THIRD]).toMatch(/^altered: changes .*#kept$/)
+})
+
+test('a restored table lacks no record before its latest one, although that is not the last line', async () => {
+  const granted = { decision: 'granted', decidedBy: 'kofi', decidedAt: at(THIRD, '15:00:00') }
+  for (const [time, decision] of [
+    ['10:00:00', granted],
+    ['12:00:00', { decision: 'pending' }],
+    ['13:00:00', { decision: 'pending' }],
+  ] as const) {
+    const requestedAt = at(THIRD, time)
+    const requested = { requestedBy: 'ama', requestedAt, expiresAt: at(dayAfter(THIRD), time) }
+    const id = approvalId(requestedAt, '3f2a9c1e')
+    await putApproval({ id, ...REVERSAL, ...requested, ...decision } as Approval, {}, [], still())
+  }
+  await seal(THIRD)
+  await storeRestore(2, { begunAt: at(dayAfter(THIRD), '09:00:00') })
+  const id = approvalId(at(THIRD, '13:00:00'), '3f2a9c1e')
+  await remove(keys.approval(id))
+  expect(await verified(THIRD, THIRD)).toEqual({ [THIRD]: `removed: approvals ${id}#requested` })
 })
 
 const remove = (key: { pk: string; sk: string }) =>
@@ -345,6 +386,23 @@ const falsified: Record<string, [() => unknown, Partial<Record<Day, string>>]> =
       ),
     { [DAY_AFTER]: matching('^missing: the object with SHA-256') },
   ],
+  'an altered object whose run is removed': [
+    async () => {
+      rewrite(`${TODAY}.json`, (text) => text.replace('"differences":0', '"differences":1'))
+      await remove(keys.reconciliation(TODAY))
+    },
+    {
+      [TODAY]: matching(`^altered: its SHA-256 was ${digest}$`),
+      [TOMORROW]: `broken link: the object names another one of ${TODAY}`,
+    },
+  ],
+  'a last object that begins a chain, and whose run is removed': [
+    async () => {
+      rewrite(`${DAY_AFTER}.json`, (text) => text.replace(/"previous":{[^}]*}/, '"previous":null'))
+      await remove(keys.reconciliation(DAY_AFTER))
+    },
+    { [DAY_AFTER]: 'broken link: the object names no predecessor' },
+  ],
   'an object that is no JSON': [
     () => rewrite(`${DAY_AFTER}.json`, () => 'null'),
     { [DAY_AFTER]: 'altered: the object is not readable' },
@@ -359,6 +417,14 @@ test.each(Object.entries(falsified))(
     expect(await verified(TODAY, DAY_AFTER)).toEqual({ ...ok, ...expected })
   },
 )
+
+test('a verification whose time is up is refused, with the advice to name fewer days', async () => {
+  let looks = 0
+  const now = () => new Date(at(THIRD, '02:30:00').getTime() + 400_000 * looks++)
+  const options = { from: TODAY, to: DAY_AFTER }
+  const reply = await manageChange(still({ now }))({ verb: 'verify', options } as never)
+  expect(reply).toEqual({ error: '--to: needs fewer days: the time was up' })
+})
 
 test('a day that a night seals during the verification is open', async () => {
   const key = `${DAY_AFTER}.json`
