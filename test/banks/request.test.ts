@@ -75,11 +75,15 @@ test.each<[string, number, (socket: Socket) => void]>([
   expect(visits).toBe(1)
 })
 
-test('no request is sent without TLS outside the local sandbox, or without settings', async () => {
+test('no request is sent without TLS outside the local sandbox, or without settings that can be read', async () => {
   const { url, calls } = await bankReplying(200, ACCEPTED)
   expect(await faultOf(submit(url, submissionOf(), { localPeers: [] }))).toBe(2001)
   const settingsOf = async () => undefined
   expect(await faultOf(submit(url, submissionOf(), { settingsOf }))).toBe(2001)
+  // The table is no bank, whose health its fault would lower.
+  const down = new Error('the table is down')
+  const failing = { settingsOf: () => Promise.reject(down) }
+  await expect(submit(url, submissionOf(), failing)).rejects.toBe(down)
   expect(calls).toEqual([])
 })
 

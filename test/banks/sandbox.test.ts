@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
-import { bankReference, sandboxConnector } from '../../shared/banks/sandbox.ts'
+import { bankReference, sandboxAccount, sandboxConnector } from '../../shared/banks/sandbox.ts'
 import { failureCode, failureCodes } from '../../shared/domain/banks/failure-code.ts'
 import type { SandboxReport } from '../../shared/domain/banks/sandbox-outcome.ts'
 import { debitUuid, newReference } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
+import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { configOf, submissionOf } from './examples.ts'
 
 const allowed = async () => true
@@ -27,6 +28,16 @@ test('the bank references of ten thousand debits with similar uuids differ', () 
     bankReference({ bank, uuid: debitUuid(newReference('DCS', at, index / 1e8)) }),
   )
   expect(new Set(references).size).toBe(10_000)
+})
+
+test.each([
+  ['+233240000000', undefined],
+  ['+233240009999', { accountNumber: '1040009999', status: 'inactive' }],
+  ['+233240001234', { customerName: 'Customer 1234', status: 'active' }],
+] as const)('the sandbox bank knows of %s the account %o', async (phone, account) => {
+  const found = await sandboxAccount(configOf())(submissionOf().bank, phone as PhoneNumber)
+  expect(found && { ...found, ...account }).toEqual(found)
+  expect(found === undefined).toBe(account === undefined)
 })
 
 test.each(failureCodes)('the message of a rejection has the cause %s', async (code) => {
