@@ -131,6 +131,7 @@ test('a report of a bank and a reversal by an operator after a restore are event
 test('a restore stops timeouts and payouts, and the batch waits', async () => {
   const expiry = { reference: silent, phase: 'processing' }
   await service.runJob('expire-debit', expiry, 700)
+  await service.runJob('report-sandbox-outcome', { reference: silent, outcome: 'timeout' })
   expect((await service.show(silent)).status).toBe('processing')
   const held = 'payouts are held since restore 2'
   await expect(payee.batch('process', batch.id)).rejects.toThrow(held)
