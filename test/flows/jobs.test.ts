@@ -203,7 +203,7 @@ const details = {
 const overtake = async (
   { ends, status }: Race = LATE,
   start = expireDebit,
-  { write = writeOverdue, isEarlier = false } = {},
+  { write = writeOverdue, isEarlier = false, reply = details[status].reply as object } = {},
 ) => {
   const open = await write()
   const { reference, uuid } = open.facts
@@ -213,7 +213,7 @@ const overtake = async (
   if (isEarlier) await endDebit()
   bank.outcomes.set(uuid, async () => {
     if (!isEarlier) await endDebit()
-    return { uuid, amount: '100.00', bank_reference: 'HTB-LOST', status, ...details[status].reply }
+    return { uuid, amount: '100.00', bank_reference: 'HTB-LOST', status, ...reply }
   })
   await start(reference)
   await service.until(reference, ends.at(-1) ?? '')
@@ -238,9 +238,11 @@ describe.each(queries)('a query of %s', (_, start, write) => {
 })
 
 test('a completion that a repeated submission finds for a failed debit is refunded', async () => {
-  const late = { write: writePending, isEarlier: true }
+  const late = { write: writePending, isEarlier: true, reply: {} }
   const reference = await overtake(LATE, resubmit('submit-to-bank'), late)
-  await expectException(reference)
+  const [exception] = await findExceptions(reference as Reference)
+  const report = { status: 'completed', bank_reference: 'HTB-LOST' }
+  expect(JSON.parse(exception?.report ?? '')).toEqual(report)
   await service.call('exception', 'refund', { reference })
   await eventually(async () =>
     expect(await service.show(reference)).toMatchObject({ refund: { status: 'completed' } }),
