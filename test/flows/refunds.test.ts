@@ -7,6 +7,8 @@ import { real } from '../../shared/runtime.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { remove } from '../../shared/store/table.ts'
 import { eventually } from '../support/eventually.ts'
 import { useHttpBank } from '../support/http-bank.ts'
 import { createProvider, type Provider } from '../support/provider.ts'
@@ -570,4 +572,18 @@ test('a contradiction fails a refund that a restore may have undone, if its bank
   const debit = await contradicted((refund) => refund, { bank: 'GCB', before })
   const error_message = 'the bank reported a failure of the debit'
   expect(await becomes(debit, 'failed')).toMatchObject({ error_message })
+})
+
+test('the bank of a refund whose debit the table has lost is queried first after a restore', async () => {
+  const debit = await rejected()
+  const reference = debit.reference as Reference
+  await report(debit, { status: 'completed', bank_reference: 'LATE-82' })
+  const { generation } = await service.call('restore', 'show')
+  await service.call('restore', 'begin', { generation: String(generation + 1) })
+  const { uuid } = await refund(debit)
+  await remove(keys.debit(reference))
+  await service.call('restore', 'release')
+  await service.runJob('refund-customer', { reference })
+  await eventually(() => expect(madeOf({ uuid })).toEqual([uuid]))
+  expect(bank.requestsFor(uuid).map(({ method }) => method)).toEqual(['GET', 'POST'])
 })
