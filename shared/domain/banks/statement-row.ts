@@ -95,8 +95,6 @@ const REFERENCE_MAX = 255
 const isKind = (text: string): text is MovementKind | '' =>
   text === '' || movementKinds.some((kind) => kind === text)
 
-const isMoved = (amount: number | null): boolean => amount !== null && amount !== 0
-
 /** Parses the texts of a row. @returns the row, or why it cannot be read, without its values */
 export const parseStatementRow = (
   line: number,
@@ -120,10 +118,10 @@ export const parseStatementRow = (
   if (reasons.length === 0) {
     if (uuid === '' && reference === '') fail('a uuid or a bank_reference is required')
     const none = amount === null && outgoing === null
-    if (none || (isMoved(amount) && isMoved(outgoing))) fail('one amount is required')
+    if (none || (amount && outgoing)) fail('one amount is required')
   }
   if (reasons.length > 0) return { line, reason: reasons.join('; ') }
-  const left = isMoved(outgoing) ? -Math.abs(outgoing ?? 0) : (amount ?? 0)
+  const left = outgoing ? -Math.abs(outgoing) : (amount ?? 0)
   const bySign = left < 0 ? 'outgoing' : 'debit'
   return {
     line,
