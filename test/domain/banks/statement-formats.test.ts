@@ -173,6 +173,7 @@ test('a camt.053 document is read by its booked entries and the transactions of 
     entry('CRDT', details(transaction(end(UUID.replaceAll('-', ''))))),
     entry('CRDT', details(transaction(`${end('NOTPROVIDED')}<AcctSvcrRef>T-1</AcctSvcrRef>`))),
     entry('CRDT', '', '<Sts><Cd>PDNG</Cd></Sts>'),
+    entry('CRDT', details(transaction(end('X-0'))), '<Sts><Cd>PDNG</Cd></Sts>'),
     entry('CRDT', '')
       .replace('A-1', '<![CDATA[A-]]>2')
       .replace('100.00', '33.33000')
@@ -201,10 +202,17 @@ test.each([
   ['an entity', camt(entry('CRDT', '<NtryRef>&x;</NtryRef>')), 'well-formed'],
   ['an open element', camt().slice(0, -3), 'well-formed'],
   ['fifty-one levels', '<a>'.repeat(51), 'nested too deeply'],
+  ['a text of 10,001 characters', `<a>${'x'.repeat(10_001)}</a>`, 'a text is too long'],
   ['another document', '<Document><Other/></Document>', 'not a camt.053'],
   ['an entry without an amount', camt('<Ntry><Sts>BOOK</Sts></Ntry>'), 'completed_at must be'],
 ])('a camt.053 document with %s is refused', async (_, text, reason) => {
   await expect(read(text)).rejects.toThrow(reason)
+})
+
+test.each(['ISO-8859-1', 'Windows-1252'])('a camt.053 document in %s is read', async (encoding) => {
+  const file = camt(entry('CRDT', '<AddtlNtryInf>Café</AddtlNtryInf>')).replace('UTF-8', encoding)
+  const read1 = await read(Buffer.from(file, 'latin1'))
+  expect(briefly(read1)).toEqual(['debit A-1 10000 2026-11-23'])
 })
 
 const movement = (

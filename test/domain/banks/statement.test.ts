@@ -109,6 +109,8 @@ test.each([
   [`${HEADER}\n${UUID},B-1,1.00,GHS,2026-02-30`, 'line 2: completed_at must be a time of the'],
   [`${HEADER}\n${UUID},B-1,1.00,cedi,${AT}`, 'line 2: currency must be like GHS'],
   [`${HEADER}\n12,B-1,1.00,GHS,${AT}`, 'line 2: uuid is malformed'],
+  [`${HEADER}\n,${'B'.repeat(256)},1.00,GHS,${AT}`, 'line 2: bank_reference is malformed'],
+  [`${HEADER},outgoing\n,B-1,x,GHS,${AT},y`, /^line 2: amount must be like 100.00 or 1,234.00$/],
   [`${HEADER}\n,,1.00,GHS,${AT}`, 'line 2: a uuid or a bank_reference is required'],
 ])('the statement %j is refused: %s', async (text, message) => {
   await expect(read(text)).rejects.toThrow(MalformedFile)
@@ -159,11 +161,25 @@ test('a statement of any size is read at most 30,000 rows ahead of their compari
   expect(ahead).toBeLessThanOrEqual(30_000)
 })
 
-test.each(['"', ','])(
-  'a statement of many megabytes that repeats %j is refused early',
-  async (character) => {
+test('a file that cannot be read to its end is no malformed file', async () => {
+  const fault = new Error('EIO: i/o error, read')
+  async function* parts() {
+    yield Buffer.from(`${HEADER}\n${`${FIELDS}\n`.repeat(400)}`)
+    throw fault
+  }
+  await expect(Array.fromAsync(readStatement(parts()))).rejects.toBe(fault)
+})
+
+test.each([
+  ['', '"'],
+  ['', ','],
+  ['"', '\n'],
+])(
+  'a statement of many megabytes that begins with %j and repeats %j is refused early',
+  async (first, character) => {
     let read = 0
     function* parts() {
+      yield Buffer.from(first)
       for (; read < 1_000; read += 1) yield Buffer.alloc(64 * 1024, character)
     }
     const rows = Array.fromAsync(readStatement(parts()))
@@ -197,6 +213,20 @@ test('a row with a uuid of another version is missing here, and its uuid is not 
   const { report } = await compareFile({ file, date: '2026-11-21' as Day }, ask)
   expect(report.missing_here.count).toBe(2)
   expect(requested).toEqual([UUID])
+})
+
+test('a day of several pages is compared with the debits of each', async () => {
+  const pages = [debit({ uuid: OTHER }), debit({ uuid: OTHER }), debit()]
+  const cursors: (object | null)[] = []
+  const ask = (async (request) => {
+    if (!('cursor' in request)) return { debits: [], outgoing: [], next: null }
+    cursors.push(request.cursor)
+    const next = cursors.length < pages.length ? { after: cursors.length } : null
+    return { debits: [pages[cursors.length - 1]], next }
+  }) as AskStatement
+  const file = [Buffer.from(`${HEADER}\n${FIELDS}\n`)]
+  const { report } = await compareFile({ file, date: '2026-11-21' as Day }, ask)
+  expect([report.matched.count, cursors]).toEqual([1, [null, { after: 1 }, { after: 2 }]])
 })
 
 test('a row of a debit that is lost here never takes another debit by a shared bank reference', async () => {
