@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { erasableFrom, eraseDebit, eraseRefund } from '../../shared/domain/debits/erasure.ts'
-import { reversalRefund } from '../../shared/domain/debits/refund.ts'
+import {
+  erasableFrom,
+  eraseDebit,
+  eraseRefund,
+  openWork,
+} from '../../shared/domain/debits/erasure.ts'
+import { failRefund, retryRefund, reversalRefund } from '../../shared/domain/debits/refund.ts'
 import { erasedFields, personalData } from '../../shared/domain/personal-data.ts'
 import { at, failed, reversed } from './debits/one-debit.ts'
 
@@ -66,4 +71,24 @@ test('an erased refund has neither account nor texts', () => {
   const refund = eraseRefund(reversalRefund(reversed))
   for (const name of erasedFields('refund')) expect([null, []]).toContainEqual(refund[name])
   expect(refund.amount).toBe(reversed.facts.amount)
+})
+
+test('an erased refund keeps that its earlier attempts failed, without the texts of the bank', () => {
+  const failed = failRefund(reversalRefund(reversed), {
+    failure: 'No account',
+    at: at('12:00:00.000'),
+  })
+  const { uuid, failedAt } = failed
+  expect(eraseRefund(retryRefund(failed)).failed).toEqual([{ uuid, failedAt, failure: '' }])
+})
+
+const open = { ...reversalRefund(reversed), status: 'processing' } as const
+
+test.each([
+  [{ ...failed, status: 'processing' } as const, undefined, 'processing'],
+  [{ ...failed, status: 'pending' } as const, undefined, 'pending'],
+  [failed, open, 'with a processing refund'],
+  [failed, { ...open, status: 'completed' } as const, undefined],
+])('the open work of a debit is what an erasure waits for', (debit, refund, expected) => {
+  expect(openWork(debit, { refund, exceptions: [] })).toBe(expected)
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import {
+  bankReferenceIn,
   type ReportException,
   resolvedIfRepeated,
 } from '../../../shared/domain/debits/exception.ts'
@@ -22,4 +23,13 @@ test.each<[string, ReportException[], boolean]>([
 ])('a repeated report has the decision of earlier ones: %s', (_, earlier, isResolved) => {
   const { resolvedAt } = resolvedIfRepeated(reported('B-1'), earlier)
   expect(resolvedAt).toBe(isResolved ? decided.resolvedAt : undefined)
+})
+
+test.each([
+  [null, undefined],
+  ['No such account', undefined],
+  ['{"status":"failed"}', undefined],
+  ['{"bank_reference":"B-1"}', 'B-1'],
+])('the report %j has the bank reference %j', (report, expected) => {
+  expect(bankReferenceIn(report)).toBe(expected)
 })
