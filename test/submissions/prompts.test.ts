@@ -11,7 +11,7 @@ import { bankHealth, changeBankHealth } from '../../shared/store/banks/health.ts
 import { customerListOf } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { newSubmitter } from '../../shared/submissions/submit.ts'
-import { gcb, inSeconds, pendingDebit, still } from '../support/examples.ts'
+import { bankMove, gcb, inSeconds, pendingDebit, still } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
 import { SILENT } from '../support/requests.ts'
 import { storeBank, storeDebit } from '../support/settings.ts'
@@ -155,6 +155,18 @@ test('a refused debit has the published code, and the log line names its provide
     { message: 'too many prompts', provider: 'a', bank: 'GCB', remedy },
   ])
   expect(await statusAt(await stored(b, 6), 7)).toBe('processing')
+})
+
+test('a debit that another worker submits during the count of prompts stays processing', async () => {
+  for (let n = 0; n < 3; n += 1) await statusAt(await stored(a, n), 3)
+  const debit = await stored(a, 4)
+  const submitted = bankMove('processing', { at: inSeconds(5) })(debit) as Debit
+  aroundTableCalls(async (name, next, text) => {
+    if (name === 'Query' && text().includes('by-customer')) await storeDebit(submitted)
+    return next()
+  })
+  expect(await statusAt(debit, 5)).toBe('processing')
+  expect(lines()).not.toContainEqual(expect.objectContaining({ message: 'too many prompts' }))
 })
 
 test('a prompt counts for ten minutes, also after its debit ends, and a refused debit never counts', async () => {
