@@ -100,6 +100,15 @@ const cases: [name: string, Refund | undefined, ReportException[], entries: Entr
     [late, resolved],
   ],
   [
+    'a late completion whose note has a time before it, by another clock',
+    undefined,
+    [exception({ at: at(8), ...resolvedAt(7) })],
+    [
+      [8, 'late_completion', collected, 'exceptions'],
+      [8, 'resolution', 'exceptions', collected],
+    ],
+  ],
+  [
     'a late completion whose refund resolves it',
     completed(refund('late_completion')),
     [exception(resolvedAt(11))],

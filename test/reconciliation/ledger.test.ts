@@ -20,6 +20,7 @@ import { resultOf, startRun } from '../../shared/reconciliation/runs.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
+import { finishBatch, sealBatch } from '../../shared/settlement/seal.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { recordRefundFailure } from '../../shared/store/debits/refund-failures.ts'
@@ -406,20 +407,39 @@ const reconcileDuringBuild = async (provider: ProviderId, day: number, query: nu
   }
 }
 
-test('a debit that is settled during a read of the ledger has one entry', async () => {
-  const provider = await newProvider()
+test.each(['settled', 'reversed'])(
+  'a debit that is %s during a read of the ledger has one completion',
+  async (end) => {
+    const provider = await newProvider()
+    const [debit] = await completedDebits(provider, [100_00], at('12:00:00'))
+    const { entries } = await openDay(dayAt(0))
+    let hasEnded = false
+    aroundTableCalls(async (_, next, text) => {
+      if (!hasEnded && text().includes(keys.batches(provider))) {
+        hasEnded = true
+        if (end === 'settled')
+          await buildBatch({ provider, date: dayAt(1) }, runtimeAt('00:00:01', 1))
+        else await reverse(debit?.facts.reference as Reference, at('12:05:00'))
+      }
+      return next()
+    })
+    const types = (await Array.fromAsync(entries)).map(({ type }) => type)
+    expect(types).toEqual(end === 'settled' ? ['completion'] : ['completion', 'reversal'])
+    expect(hasEnded).toBe(true)
+  },
+)
+
+test('a batch that is sealed and not summed yet has its fees in the ledger', async () => {
+  const provider = await newProvider({ feeSchedule: { basisPoints: 150, fixed: pesewas(0) } })
   await completedDebits(provider, [100_00], at('12:00:00'))
-  const { entries } = await openDay(dayAt(0))
-  let isBuilt = false
-  aroundTableCalls(async (_, next, text) => {
-    if (!isBuilt && text().includes(keys.batches(provider))) {
-      isBuilt = true
-      await buildBatch({ provider, date: dayAt(1) }, runtimeAt('00:00:01', 1))
-    }
-    return next()
-  })
-  expect(await Array.fromAsync(entries)).toHaveLength(1)
-  expect(isBuilt).toBe(true)
+  const runtime = runtimeAt('00:00:01', 1)
+  const request = { provider, date: dayAt(1), timeIsUp: () => true }
+  const [batch] = (await buildBatch(request, runtime)).batches as [BatchId]
+  await sealBatch(batch, runtime)
+  const sealed = await readLedger(1)
+  expect(sealed.closing.fee_income).toBe(-1_50)
+  await finishBatch(batch, runtime)
+  expect(await readLedger(1)).toEqual(sealed)
 })
 
 /** Eight lists of unsettled debits are read for their entries, and again for the debt. */
