@@ -7,7 +7,7 @@ import type { CustomerAccount } from '../../shared/domain/banks/bank.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { PhoneNumber } from '../../shared/domain/phone.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
-import { secondsAfter } from '../../shared/domain/time.ts'
+import { dayAfter, secondsAfter } from '../../shared/domain/time.ts'
 import { type Delivery, newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { entriesWithin } from '../../shared/ledger/facts.ts'
 import { debitsOf } from '../../shared/operator/customer-debits.ts'
@@ -27,9 +27,11 @@ import {
   objects,
   resolveLate,
   TODAY,
+  TOMORROW,
 } from '../reconciliation/one-day.ts'
-import { gcb, still } from '../support/examples.ts'
-import { granted } from '../support/refused.ts'
+import { gcb, pendingDebit, still } from '../support/examples.ts'
+import { granted, refused } from '../support/refused.ts'
+import { storeDebit } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useTable } from '../support/tables.ts'
 
@@ -135,6 +137,18 @@ test('an erasure whose time is up leaves the other debits to the sweep', async (
   expect(Date.parse(page?.due ?? '')).toBeGreaterThan(NOW.getTime() + 30_000)
   await sweep()
   expect([found(), pages()]).toEqual([[], []])
+})
+
+test('an erasure of younger debits names the day on which the last one is erased', async () => {
+  vi.stubEnv('ERASE_AFTER_DAYS', '10')
+  expect(granted(await erase())).toEqual({ erased: 0, later: 6, last_on: dayAfter(TOMORROW, 10) })
+})
+
+test('the refusal of an erasure names ten of the open debits, and counts the others', async () => {
+  for (let n = 0; n < 12; n += 1) await storeDebit(pendingDebit())
+  const { code, details } = refused(await erase())
+  expect(code).toBe('409/1409')
+  expect(details).toMatch(/^(?:DCS-\S+ is pending; ){10}2 others$/)
 })
 
 /** Does some work after an erasure has read the debits, before it writes about them. */

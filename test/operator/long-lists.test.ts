@@ -9,6 +9,7 @@ import { type Approval, approvalId, expiryOf } from '../../shared/domain/operato
 import { dayOf } from '../../shared/domain/time.ts'
 import { newDelivery, recordAttempt } from '../../shared/domain/webhooks/delivery.ts'
 import { debitsOf } from '../../shared/operator/customer-debits.ts'
+import { refusalToErase } from '../../shared/operator/customer-erasure.ts'
 import { operateFully } from '../../shared/operator/operate.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { keys } from '../../shared/store/keys.ts'
@@ -66,6 +67,15 @@ test('the requests that wait are listed without a read of those that have expire
   expect(days.reply.result.map(({ id }: Shown) => id)).toEqual(ids.slice(0, 1))
   const earlier = await list({ status: 'pending', to: '2026-01-31' })
   expect(earlier.reply.result).toEqual([])
+})
+
+test('an erasure reads only the last pages of the requests', async () => {
+  for (let day = 0; day < 300; day += 1) await storeRequest(-day * DAY_SECONDS, day)
+  const author = { id: 'c-1', at: NOON, by: 'local:ama', noun: 'customer', verb: 'erase' }
+  const { phone } = wholeFacts(pendingDebit())
+  const { reply, items } = await counted(() => refusalToErase({ phone }, author, still()))
+  expect(reply).toBeUndefined()
+  expect(items).toBeLessThan(150)
 })
 
 /** Returns a runtime whose clock is six seconds later at each look: a list ends after three reads. */
