@@ -1,16 +1,18 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { sweep } from '../../functions/jobs/sweep.ts'
+import { manageException } from '../../functions/operator/manage-exception.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import { log } from '../../shared/log.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { listDebits } from '../../shared/store/debits/debit-lists.ts'
 import { findDebits } from '../../shared/store/debits/debits.ts'
+import { putException } from '../../shared/store/debits/exceptions.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { read } from '../../shared/store/table.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
 import { findEvents } from '../../shared/webhooks/find-events.ts'
-import { overwrite } from '../reconciliation/one-day.ts'
+import { lateCompletionOf, overwrite } from '../reconciliation/one-day.ts'
 import { gathered, take, useQueues } from '../settlement/messages-sent.ts'
 import { at, completedDebits, dayAt, newProvider, openedDebit } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
@@ -123,4 +125,14 @@ test('the lists and the event pages omit an unreadable debit', async () => {
   const [first = bad] = good
   const events = await findEvents([bad, first], () => undefined)
   expect(new Set(events.map(({ reference }) => reference))).toEqual(new Set([first]))
+})
+
+test('an operator can read the exceptions of an unreadable debit', async () => {
+  vi.stubEnv('SEALING_KEY', 'a key of this test')
+  const debit = await openedDebit(await newProvider(), 10_00)
+  await putException(lateCompletionOf(debit, at('10:00:00')))
+  await spoil(debit)
+  const call = { verb: 'show', options: { reference: referenceOf(debit) } }
+  const reply = await manageException(still())(call as never)
+  expect(reply).toMatchObject({ result: [{ kind: 'late_completion' }] })
 })
