@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
+import { manageCustomer } from '../../functions/operator/manage-customer.ts'
 import { operateFully } from '../../shared/operator/operate.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
+import { real } from '../../shared/runtime.ts'
+import { keys } from '../../shared/store/keys.ts'
+import { decideApproval } from '../../shared/store/operator/approvals.ts'
 import { listOutcomes } from '../../shared/store/operator/bulks.ts'
+import { remove } from '../../shared/store/table.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 
@@ -172,6 +177,43 @@ testInProcess(
     expect(await recordsOf(scope)).toHaveLength(1)
   },
 )
+
+testInProcess(
+  'an import in several parts whose time ends continues with the next grant',
+  async () => {
+    const account = (n: number) => `+23320500009${n},Akua,104100509${n},true`
+    const malformed = Array(1_000).fill('x,,,maybe')
+    const { reply, refused } = await importFile([HEADER, account(1), ...malformed, account(2)])
+    expect(refused).toHaveLength(1_000)
+    const { id, scope } = printed(reply).approval
+    expect(scope).toMatchObject({ added: 2, refused: 1_000 })
+    await decideApproval(id, { decision: 'granted', by: kofi, at: new Date() }, [], real)
+    // Each look at the clock takes ten seconds.
+    let looks = 0
+    const slow = { ...real, now: () => new Date(Date.now() + 10_000 * looks++) }
+    const event = { verb: 'import', options: {}, actor: kofi, approval: id }
+    const results: Shown[] = []
+    while (results.length < 9 && !('added' in (results.at(-1) ?? {})))
+      results.push(printed(await manageCustomer(slow)(event)))
+    expect(results.at(-1)).toEqual({ ...NONE, added: 2, refused: 1_000 })
+    const processed = results.slice(0, -1).map((one) => one.processed)
+    expect(processed).toEqual([0, 0, 1])
+    expect(results[0]).toMatchObject({ bulk: scope.bulk, total: 2 })
+    expect(await recordsOf(scope)).toHaveLength(1)
+  },
+)
+
+testInProcess('an import whose rows have expired is refused, also after its approval', async () => {
+  const expired = 'the rows of this call have expired: start it again'
+  const unknown = { bank: 'ADB', file: 'x.csv', bulk: 'no-such-upload' }
+  expect(await refusal('customer', 'import', unknown, ama)).toBe(expired)
+  for (const keyOf of [keys.bulkPart, keys.bulkRows]) {
+    const { id, scope } = await request([HEADER, '+233205000081,Akua,1041005081,true'])
+    await remove(keyOf(scope.bulk, 0))
+    expect(await refusal('approval', 'grant', { id }, kofi)).toBe(expired)
+  }
+  expect(await show('+233205000081')).toHaveProperty('error')
+})
 
 test('a grant is refused when an account of the file has changed since the request', async () => {
   const phone = '+233205000061'
