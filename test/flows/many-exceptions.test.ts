@@ -7,9 +7,10 @@ import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { type Runtime, real } from '../../shared/runtime.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { decideApproval } from '../../shared/store/operator/approvals.ts'
-import { put } from '../../shared/store/table.ts'
+import { put, remove } from '../../shared/store/table.ts'
 import { eventually } from '../support/eventually.ts'
-import { SILENT } from '../support/requests.ts'
+import { createProvider } from '../support/provider.ts'
+import { pathOf, SILENT } from '../support/requests.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 
@@ -107,24 +108,82 @@ describe('a refund of many debits', () => {
     expect(await refusal('exception', 'refund', filtered, ama)).toContain('--kind: belongs to')
   })
 
-  test('a selection of late completions retries no refund that failed since', async () => {
+  /** Creates late completions whose refunds the bank rejects: their account ends with 0000. */
+  const rejectedLate = async (count: number) => {
     const phone = '+233247770000'
-    // The sandbox bank rejects refunds to accounts that end with 0000.
     const account = { phone, bank: 'GCB', name: 'Adwoa Poku', 'account-number': '1041000000' }
-    await grant((await call('customer', 'link', account, ama)).approval.id)
-    const { reference, uuid } = await service.chargeUntil('processing', { phone_number: phone })
-    const report = { status: 'completed', bank_reference: `B-${uuid}` }
-    await service.report(uuid, { ...report, status: 'failed', error_message: 'No' })
-    await service.report(uuid, report)
+    await service.approved('customer', 'link', account)
+    const charged = await Promise.all(
+      Array.from({ length: count }, () =>
+        service.chargeUntil('processing', { phone_number: phone }),
+      ),
+    )
+    for (const { uuid } of charged) {
+      const report = { status: 'completed', bank_reference: `B-${uuid}` }
+      await service.report(uuid, { ...report, status: 'failed', error_message: 'No' })
+      await service.report(uuid, report)
+    }
+    return charged
+  }
+
+  test('a selection of late completions retries no refund that failed since', async () => {
+    const charged = await rejectedLate(2)
+    const late = charged.map(({ reference }) => reference)
     const days = { from: today(), to: today() }
     const selection = { kind: 'late_completion', bank: 'GCB', ...days }
     const { approval } = await call('exception', 'refund', selection, ama)
-    await grant((await call('exception', 'refund', { reference }, ama)).approval.id)
-    await eventually(async () => expect(await openOf([reference])).toBe(1))
-    const refunds = await refundsOf([reference])
+    for (const reference of late)
+      await grant((await call('exception', 'refund', { reference }, ama)).approval.id)
+    await eventually(async () => expect(await openOf(late)).toBe(2))
+    const again = { status: 'completed', bank_reference: 'again' }
+    await service.report(charged[0]?.uuid ?? '', again)
+    expect(await openOf(late)).toBe(3)
+    const refunds = await refundsOf(late)
     const { refused } = await grant(approval.id)
-    expect(refused).toEqual([{ reference, reason: expect.stringContaining('no open exception') }])
-    expect(await refundsOf([reference])).toEqual(refunds)
+    const reason = expect.stringContaining('no open exception')
+    expect(refused).toEqual(late.toSorted().map((reference) => ({ reference, reason })))
+    expect(await refundsOf(late)).toEqual(refunds)
+  })
+
+  testInProcess(
+    'two workers of one call open a refund once, also if the bank rejects it between them',
+    async () => {
+      vi.stubEnv('APPROVALS', 'false')
+      const references = (await rejectedLate(1)).map(({ reference }) => reference)
+      const rows = JSON.stringify(references)
+      const { bulk } = await call('exception', 'upload', { rows })
+      const refund = () => call('exception', 'refund', { file: 'late.csv', bulk })
+      const results: Shown[] = []
+      const restore = aroundTableCalls(async (name, next, text) => {
+        if (name === 'TransactWrite' && text().includes('bulk-outcome')) {
+          restore()
+          results.push(await refund())
+          await eventually(async () => expect(await openOf(references)).toBe(1))
+        }
+        return next()
+      })
+      results.push(await refund())
+      expect(results).toEqual(Array(2).fill({ done: 1, skipped: [], refused: [] }))
+      expect(await openOf(references)).toBe(1)
+    },
+  )
+
+  test('one approval accepts the requests of a provider for many reversals', async () => {
+    const { credential } = await createProvider(service, 'asking', { reversals: 'request' })
+    const asked: string[] = []
+    for (const _ of [1, 2]) {
+      const { reference } = await service.chargeCompleted({}, credential)
+      const sent = { credential, body: { reason: 'Cancelled' } }
+      await service.send('POST', pathOf('request-reversal', { reference }), sent)
+      asked.push(reference)
+    }
+    const { id } = await request('refund', asked)
+    expect(await grant(id)).toEqual({ done: 2, skipped: [], refused: [] })
+    for (const reference of asked) {
+      const { status, refund, reversal_request } = await service.show(reference)
+      expect([status, reversal_request.status]).toEqual(['reversed', 'accepted'])
+      expect(reversal_request.note).toBe(`refund ${refund.uuid}`)
+    }
   })
 
   testInProcess('a repeated call that needs no approval has nothing to do', async () => {
@@ -239,6 +298,15 @@ describe('a refund of many debits', () => {
     expect(await openOf([...first, ...second])).toBe(2)
   })
 
+  testInProcess('a call whose rows have expired is refused, also after its approval', async () => {
+    const expired = 'the rows of this call have expired: start it again'
+    const unknown = { file: 'late.csv', bulk: 'no-such-upload' }
+    expect(await refusal('exception', 'refund', unknown, ama)).toBe(expired)
+    const { id, scope } = await request('refund', await lateCompletions(1))
+    await remove(keys.bulkRows(scope.bulk, 0))
+    expect(await refusal('approval', 'grant', { id }, kofi)).toBe(expired)
+  })
+
   testInProcess('a request for rows with the sum of another upload is refused', async () => {
     const [first, second] = [await lateCompletions(1), await lateCompletions(2)]
     const upload = { bulk: 'two-at-once', rows: JSON.stringify(first) }
@@ -268,6 +336,12 @@ describe('a refund of many debits', () => {
     })
     expect(await operateWith('refund', 'uuid\nx')).toEqual({
       error: '--file: line 1: is neither the header reference nor a reference',
+    })
+    expect(await operateWith('refund', 'reference\n')).toEqual({
+      error: '--file: line 1: the file has no reference',
+    })
+    expect(await operateWith('refund', `DCS-20261121-ABC123\n${'none\n'.repeat(22)}`)).toEqual({
+      error: expect.stringMatching(/^--file: line 2: (?:.|\n)*\nline 21: .*\nand 2 more lines$/),
     })
     expect(await operateWith('refund', 'reference;amount\nx;1')).toEqual({
       error: '--file: line 1: the separator must be a comma',
@@ -416,3 +490,25 @@ testInProcess('a note closes no report of another day, and none after its reques
   await clock.freeze(false)
   expect(await openReports()).toEqual([])
 })
+
+testInProcess(
+  'a note that loses a race against another note resolves the other exceptions',
+  async () => {
+    const [reference = ''] = await lateCompletions(1)
+    const { uuid } = await service.show(reference)
+    await service.report(uuid, { status: 'unknown' })
+    const resolve = (options: Options, actor: string) =>
+      call('exception', 'resolve', { reference, ...options }, actor)
+    const restore = aroundTableCalls(async (name, next, text) => {
+      if (name === 'TransactWrite' && text().includes('Second')) {
+        restore()
+        await resolve({ kind: 'refused_report', note: 'First' }, kofi)
+      }
+      return next()
+    })
+    expect(await resolve({ note: 'Second' }, ama)).toMatchObject([
+      { kind: 'refused_report', note: 'First' },
+      { kind: 'late_completion', note: 'Second' },
+    ])
+  },
+)
