@@ -95,6 +95,19 @@ test('a repeated reversal without a refund opens none', async () => {
   expect(await differencesOf(reference)).toEqual([])
 })
 
+test('a reversal that is lost after its refund was sent is repeated with the refund that the bank made', async () => {
+  const reference = await completed()
+  await losing('debit', reference, async () => {
+    await reverse(reference)
+    await service.untilRefund(reference, 'completed')
+  })
+  const made = await findRefund(reference)
+  expect((await findDebit(reference))?.status).toBe('completed')
+  expect((await reverse(reference)).refund).toMatchObject({ status: 'completed' })
+  expect(await findRefund(reference)).toEqual(made)
+  expect(bank.made.filter((uuid) => uuid === made?.uuid)).toHaveLength(1)
+})
+
 const ask = (reference: Reference) =>
   service.send('POST', pathOf('request-reversal', { reference }), {
     credential: provider.credential,
@@ -141,6 +154,15 @@ test.each([['exception', 'refund'] as const, ['debit', 'reverse'] as const])(
   },
 )
 
+test('a request whose acceptance is lost is not refunded if the debit was reversed without a refund', async () => {
+  const reference = await completed()
+  await ask(reference)
+  await losing('exception', reference, () => reverse(reference, { refund: 'none' }))
+  const refused = await service.refusal('exception', 'refund', { reference })
+  expect(refused).toContain('already reversed with --refund none')
+  expect((await findRefund(reference))?.status).toBe('waived')
+})
+
 /** A retry asks the bank about the refund that it rejected. */
 const keepsServer = async (reference: Reference): Promise<void> => {
   const work = await findWorkAt('HTB' as BankIdentifier)
@@ -172,5 +194,20 @@ test('a failed refund whose retry is lost is retried again, although the retry r
   await keepsServer(reference)
   await call('exception', 'refund', { reference })
   await service.untilRefund(reference, 'completed')
+  expect(await differencesOf(reference)).toEqual([])
+})
+
+test('a note about a rejected refund leaves its completed retry, which lost the exception, as it is', async () => {
+  const reference = await completed()
+  bank.conducts.push('reject')
+  await reverse(reference)
+  await service.untilRefund(reference, 'failed')
+  await losing('exception', reference, async () => {
+    await call('exception', 'refund', { reference })
+    await service.untilRefund(reference, 'completed')
+  })
+  const retried = await findRefund(reference)
+  await call('exception', 'resolve', { reference, note: 'By hand' })
+  expect(await findRefund(reference)).toEqual(retried)
   expect(await differencesOf(reference)).toEqual([])
 })
