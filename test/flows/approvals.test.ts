@@ -8,6 +8,7 @@ import type { ApprovalId } from '../../shared/domain/operator/approval.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import { noTotals, openBatch, payoutUuid } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayOf, startOf } from '../../shared/domain/time.ts'
+import { refusalOfObject } from '../../shared/operator/approvals.ts'
 import { nouns } from '../../shared/operator/catalogue.ts'
 import { guardedOf, type OperatorReply, type Verb } from '../../shared/operator/verbs.ts'
 import { sqs } from '../../shared/queues/send.ts'
@@ -691,6 +692,11 @@ describe('a request', () => {
       status: 'processing',
     })
     await grant(fails)
+  })
+
+  test('the refusal of a grant shows a member that the object no longer has as none', () => {
+    const refusal = refusalOfObject({ amount: pesewas(5_00) })
+    expect(refusal?.details).toBe('the amount is none, not 5.00: request it again')
   })
 
   test('a grant is refused when the call would release another amount than its request shows', async () => {

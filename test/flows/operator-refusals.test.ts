@@ -51,6 +51,7 @@ const rows = rowsOf(`
   limit set provider=demo bank=GCB  ${EITHER}
   limit set provider=nobody daily-limit=none  no such provider
   limit set bank=GCB operation=charge per-minute=5  --operation: must be one of ${LIMITS}
+  limit set provider=demo operation=debit-callback per-minute=5  --operation: must be one of charge, 
   limit set provider=demo operation=charge per-minute=0  --per-minute: must be a whole number from 1 to 1000000
   limit set bank=XXX operation=debit-callback per-minute=5  no such bank
   limit show bank=XXX  no such bank
