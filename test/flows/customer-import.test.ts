@@ -207,8 +207,18 @@ testInProcess('an import whose rows have expired is refused, also after its appr
   const expired = 'the rows of this call have expired: start it again'
   const unknown = { bank: 'ADB', file: 'x.csv', bulk: 'no-such-upload' }
   expect(await refusal('customer', 'import', unknown, ama)).toBe(expired)
-  for (const keyOf of [keys.bulkPart, keys.bulkRows]) {
+  const throttled = () => Promise.reject(new Error('throttled'))
+  for (const [keyOf, isCounted] of [
+    [keys.bulkPart, false],
+    [keys.bulkRows, false],
+    [keys.bulkRows, true],
+  ] as const) {
     const { id, scope } = await request([HEADER, '+233205000081,Akua,1041005081,true'])
+    const restore = aroundTableCalls((name, next, command) =>
+      name === 'Put' && command().includes('"pk":"CUSTOMER#+233') ? throttled() : next(),
+    )
+    if (isCounted) await expect(grant(id)).rejects.toThrow('manage-customer')
+    restore()
     await remove(keyOf(scope.bulk, 0))
     expect(await refusal('approval', 'grant', { id }, kofi)).toBe(expired)
   }
