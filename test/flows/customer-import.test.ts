@@ -94,6 +94,9 @@ test('a file without accounts, and one of an unknown bank, are refused at once',
   expect((await importFile([`${HEADER},phone`])).reply).toEqual({
     error: '--file: line 1: column phone is repeated',
   })
+  expect((await importFile([HEADER])).reply).toEqual({
+    error: '--file: line 1: the file has no account',
+  })
   expect((await importFile([HEADER, 'x,y,z,true'])).reply).toMatchObject({
     error: expect.stringContaining('--file: line 2: '),
   })
