@@ -174,6 +174,10 @@ export const widthReason = ({ record }: CsvRecord, width: number): string | unde
 export const firstLineOf = ({ record, info }: CsvRecord): number =>
   info.lines - record.join('').split('\n').length + 1
 
-/** Returns the messages of issues. Those of the schemas of rows never quote values. */
-export const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string =>
-  [...new Set(issues.map(({ message }) => message))].join('; ')
+/** Returns reasons that name columns and never quote values. */
+export const reasonsOf = (issues: readonly v.BaseIssue<unknown>[]): string => {
+  const reasons = issues.map(({ message, path }) =>
+    message.startsWith('Invalid') ? `${String(path?.[0].key)} is malformed` : message,
+  )
+  return [...new Set(reasons)].join('; ')
+}
