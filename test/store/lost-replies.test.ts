@@ -84,6 +84,14 @@ test('each cancellation reason of a charge maps to one result by its position', 
   }
 })
 
+test('a transaction that is cancelled for another reason than a condition or a conflict throws', async () => {
+  calls.on(TransactWriteCommand).rejects(cancelled('ValidationError', NONE, NONE))
+  calls.on(GetCommand).resolves({})
+  await expect(open(pendingDebit())).rejects.toThrow(TransactionCanceledException)
+  const changing = changeHealth(provider, slow, () => [{}])
+  await expect(changing).rejects.toThrow(TransactionCanceledException)
+})
+
 test('a charge that conflicts on the day total is retried with the same token', async () => {
   const conflicting = cancelled(NONE, NONE, NONE, CONFLICT)
   calls.on(TransactWriteCommand).rejectsOnce(conflicting).rejectsOnce(conflicting).resolves({})

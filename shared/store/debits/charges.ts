@@ -126,7 +126,6 @@ const explainCancelled = async (
   error: TransactionCanceledException,
 ): Promise<CreateResult | Refusal> => {
   const failed = failedConditions(error)
-  if (!failed.includes(true)) throw error
   const claim = await findClaim(newDebit)
   if (claim) return resultOfClaim(newDebit, claim)
   if (failed[DEBIT]) return { kind: 'collision' }
