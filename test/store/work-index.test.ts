@@ -138,6 +138,7 @@ test('the debits of a span are listed by their completion, without the end of th
   expect(await within(10, 30)).toEqual(inOrder().slice(0, 2))
   expect(await within(10, 30.001)).toEqual(inOrder().slice(0, 3))
   expect(await within(10.001, 30)).toEqual(inOrder().slice(1, 2))
+  expect(await within(30, 10)).toEqual([])
 })
 
 test('the unsettled debits of a provider spread evenly over eight keys of the index', () => {

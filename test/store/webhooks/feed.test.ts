@@ -5,7 +5,7 @@ import type { ProviderId } from '../../../shared/domain/providers/provider.ts'
 import type { FeedEntry, FeedPosition } from '../../../shared/domain/webhooks/feed.ts'
 import { keys } from '../../../shared/store/keys.ts'
 import { type Item, put, read as stored } from '../../../shared/store/table.ts'
-import { appendToFeed, listFeed } from '../../../shared/store/webhooks/feed.ts'
+import { appendToFeed, listFeed, recentFeed } from '../../../shared/store/webhooks/feed.ts'
 import { missingInFeed } from '../../../shared/store/webhooks/feed-search.ts'
 import { inSeconds, NOON, providerId } from '../../support/examples.ts'
 import { aroundTableCalls } from '../../support/table-calls.ts'
@@ -135,6 +135,41 @@ test('the events since a time are those of all later pages, more than one read h
   expect(await missingInFeed(providerId('nobody'), others)).toEqual(others)
 })
 
+/** Stores pages with an event each, a second after each other. */
+const putPages = async (provider: ProviderId, count: number) => {
+  for (let page = 1; page <= count; page += 1) {
+    const { reference, n } = event(page)
+    const lastAt = inSeconds(page).toISOString()
+    await put(keys.feedPage(provider, page), 'feed-page', {
+      ...{ page, entries: [`${reference}#${n}`], lastAt },
+    })
+  }
+}
+
+test('an event from before the first page of a feed is missing', async () => {
+  const provider = providerId('begins')
+  // As many as the calls that precede a search.
+  await putPages(provider, 30)
+  const lost = { ...event(99), at: inSeconds(-3_600) }
+  expect(await missingInFeed(provider, [lost])).toEqual([lost])
+})
+
+test('the reads of five hundred feed pages each list every event since a time once, the newest first', async () => {
+  const provider = providerId('recent')
+  await putPages(provider, 1_002)
+  const counts: number[] = []
+  const found: FeedEntry[] = []
+  for (let below: number | undefined, isLast = false; !isLast; ) {
+    const { entries, next } = await recentFeed(provider, inSeconds(2), below)
+    counts.push(entries.length)
+    found.push(...entries)
+    below = next
+    isLast = next === undefined
+  }
+  expect(counts).toEqual([500, 500, 1])
+  expect(found.reverse()).toEqual(events(2, 1_002))
+})
+
 describe('the search of events of an hour ago', () => {
   const provider = providerId('long')
   const at = (second: number) => ({ ...event(second), at: inSeconds(second) })
@@ -187,7 +222,9 @@ describe('the search of events of an hour ago', () => {
     expect((await search([...present, late], 12)).missing).toEqual([late])
     // Also if one of the others is far from it.
     expect((await search([...present, late, lost, at(3_100)], 12)).missing).toEqual([late, lost])
-    await expect(search([...present, late], 5)).rejects.toThrow('too long for the time of a run')
+    for (const [events, looks] of [[[...present, late], 5] as const, [[at(3_500)], 1] as const]) {
+      await expect(search([...events], looks)).rejects.toThrow('too long for the time of a run')
+    }
   })
 })
 
