@@ -3,9 +3,11 @@ import { manageCustomer } from '../../functions/operator/manage-customer.ts'
 import { operateFully } from '../../shared/operator/operate.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
 import { real } from '../../shared/runtime.ts'
+import { putAccount } from '../../shared/store/banks/banks.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { decideApproval } from '../../shared/store/operator/approvals.ts'
 import { listOutcomes } from '../../shared/store/operator/bulks.ts'
+import { noWrites } from '../../shared/store/settings.ts'
 import { remove } from '../../shared/store/table.ts'
 import { printed, type Shown, testInProcess, useService } from '../support/running-service.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
@@ -249,6 +251,25 @@ test('an import whose accounts were added since its request is granted, and its 
   const [{ changed }] = await recordsOf(scope)
   expect(changed).toMatchObject({ added: { to: 1 }, unchanged: { to: 1 }, refused: { to: 0 } })
 })
+
+testInProcess(
+  'an import keeps the type of an account that an operator links since its read',
+  async () => {
+    const phone = '+233205000081'
+    const { id } = await request([HEADER, `${phone},Akua,1041005081,true`])
+    const linked = { customerName: 'Esi', accountNumber: '1041009999', status: 'active' } as const
+    const restore = aroundTableCalls(async (name, next, command) => {
+      if (name === 'Put' && command().includes(`"pk":"CUSTOMER#${phone}"`)) {
+        restore()
+        await putAccount(phone, 'ADB', { ...linked, accountType: 'savings' }, noWrites, real)
+      }
+      return next()
+    })
+    await grant(id)
+    const kept = { customer: 'Akua', account_number: '1041005081', account_type: 'savings' }
+    expect(printed(await show(phone))).toMatchObject(kept)
+  },
+)
 
 test('an import keeps the type of an account, and activates it', async () => {
   const phone = '+233205000020'
