@@ -14,6 +14,7 @@ import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatches, listBatchesOfDay } from '../../shared/store/settlement/batches.ts'
 import {
   acquireLanes,
+  completeBuild,
   divideLanes,
   findBuild,
   releaseLanes,
@@ -303,4 +304,19 @@ test('a refund that is sent again after three hours is due three hours later', a
     await replaceRefund(refund, sendRefund(refund, time), [], still())
   }
   expect(await read(keys.refund(reference))).toMatchObject({ due: hours(6).toISOString() })
+})
+
+test('a builder whose lease has expired leaves the record of the next one', async () => {
+  const day = { provider: providerId('leased'), date }
+  const holderAt = async (time: string) => {
+    const held = await acquireLanes(day, runtimeAt(time, 2))
+    if (!held) throw new Error('No lane is free')
+    return held
+  }
+  const [first, second] = [await holderAt('00:00:01'), await holderAt('00:15:01')]
+  await completeBuild(first)
+  const { holder } = second
+  expect(await findBuild(day.provider, date)).toMatchObject({ leases: [{ holder }] })
+  await completeBuild(second)
+  expect(await findBuild(day.provider, date)).toBeUndefined()
 })
