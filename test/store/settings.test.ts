@@ -5,7 +5,7 @@ import { type Bank, BankIdentifier } from '../../shared/domain/banks/bank.ts'
 import type { Provider, ProviderId } from '../../shared/domain/providers/provider.ts'
 import { Refusal } from '../../shared/domain/refusal.ts'
 import { real } from '../../shared/runtime.ts'
-import { findBank } from '../../shared/store/banks/banks.ts'
+import { findBank, putAccount, removeAccount } from '../../shared/store/banks/banks.ts'
 import {
   connectionConfig,
   findConnectorSettings,
@@ -13,7 +13,7 @@ import {
 import { keys } from '../../shared/store/keys.ts'
 import { changeProvider, findProvider } from '../../shared/store/providers/providers.ts'
 import { noWrites } from '../../shared/store/settings.ts'
-import { type Item, read } from '../../shared/store/table.ts'
+import { type Item, put, read } from '../../shared/store/table.ts'
 import { demoProvider, gcb, providerId } from '../support/examples.ts'
 import { storeProvider } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
@@ -61,7 +61,11 @@ describe('providers', () => {
     expect(await findProvider(id)).toEqual(created)
   })
 
-  test('the concurrent changes of several operators are all kept', async () => {
+  test.each([
+    ['several operators', false],
+    ['several operators to settings from before revisions', true],
+  ])('the concurrent changes of %s are all kept', async (_, isEarlier) => {
+    if (isEarlier) await put(keys.provider(id), 'provider', { ...demoProvider, id })
     const add = (n: number) => (before: Provider | undefined) => ({
       ...(before ?? { ...demoProvider, id }),
       allowedAddresses: [...(before?.allowedAddresses ?? []), `10.0.0.${n}/32`],
@@ -79,6 +83,27 @@ describe('providers', () => {
     expect({ ...after, revision: '' }).toEqual({ ...before, revision: '' })
     expect(after?.revision).not.toBe(before?.revision)
   })
+})
+
+test('a removal includes the change of another operator since its read', async () => {
+  const [phone, bank] = ['+233241234567', 'GCB']
+  const link = (accountNumber: string) => {
+    const holder = { customerName: 'Ama', accountType: 'savings', status: 'active' } as const
+    return putAccount(phone, bank, { ...holder, accountNumber }, noWrites, real)
+  }
+  await link('1041001001')
+  const restore = aroundTableCalls(async (name, next) => {
+    if (name !== 'TransactWrite') return next()
+    restore()
+    await link('1041001002')
+    return next()
+  })
+  const remove = () => removeAccount(phone, bank, noWrites, real)
+  expect([await remove(), await read(keys.account(phone, bank)), await remove()]).toEqual([
+    true,
+    undefined,
+    false,
+  ])
 })
 
 describe('banks with a connector', () => {

@@ -87,11 +87,15 @@ test('a version of the key is read from Secrets Manager once, and the current on
   expect(await unseal(sealed[0] ?? '', DEMO)).toBe('whsec_2')
 })
 
-test('a sealing key of white space seals no secret', async () => {
+test('a sealing key of white space, and one that does not exist, seal no secret', async () => {
   delete process.env.SEALING_KEY
   process.env.SEALING_KEY_ARN = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:key'
-  mockClient(SecretsManagerClient).on(GetSecretValueCommand).resolves({ SecretString: ' \n' })
+  const calls = mockClient(SecretsManagerClient)
+  calls.on(GetSecretValueCommand).resolves({ SecretString: ' \n' })
   await expect(seal('whsec_4', DEMO, real)).rejects.toThrow('The sealing key is empty')
+  const missing = new ResourceNotFoundException({ message: 'No secret', $metadata: {} })
+  calls.on(GetSecretValueCommand).rejects(missing)
+  await expect(seal('whsec_4', DEMO, real)).rejects.toThrow('The sealing key does not exist')
 })
 
 test('no change of the health by twenty concurrent workers is lost', async () => {
