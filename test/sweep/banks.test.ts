@@ -6,15 +6,19 @@ import { wait, waitingPages } from '../../shared/store/banks/waiting.ts'
 import { sweepBanks } from '../../shared/sweep/banks.ts'
 import { gathered, useQueues } from '../settlement/messages-sent.ts'
 import { gcb, inSeconds, pendingDebit, still } from '../support/examples.ts'
+import { captureOutput } from '../support/output.ts'
 import { storeBank } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 
 /** The debits that wait for a bank which was down (docs/architecture.md#health-of-banks). */
 
 const { refusing } = useQueues()
+process.env.METRICS_DISABLED = 'false'
+const { clear, metrics } = captureOutput()
 const RECOVERED: BankHealth = { state: 'up', failures: 0, recoveredAt: inSeconds(0) }
 
 beforeEach(async () => {
+  clear()
   refusing.splice(0)
   await useFreshTable()
   await storeBank(gcb)
@@ -64,4 +68,19 @@ test('a debit that waits ten minutes after the recovery, or that has no time lef
   const [late] = await waiting(30)
   expect(await sweepAt(601)).toEqual([])
   expect(await left()).toEqual([old, late])
+})
+
+test('a run whose time is up submits one page of the debits that wait, and the next run continues', async () => {
+  const references = await waiting(...Array<number>(501).fill(30))
+  const sent = [await sweepAt(20, () => true), await sweepAt(80)]
+  expect(sent.map(({ length }) => length)).toEqual([500, 1])
+  expect(new Set(sent.flat().map(({ body }) => body.reference))).toEqual(new Set(references))
+})
+
+test('a bank that is down and lost its connector is not probed, and counts no fault', async () => {
+  await storeBank({ ...gcb, connector: 'none' })
+  const down = { state: 'down', failures: 9, failingSince: inSeconds(0) } as const
+  await changeBankHealth(gcb.identifier, () => down, inSeconds(0))
+  expect(await sweepAt(20)).toEqual([])
+  expect(metrics()).toEqual([])
 })

@@ -66,10 +66,11 @@ test('a debit that another writer changes during its erasure keeps its claim unt
   expect((await findDebit(reference))?.facts.phone).toBeNull()
 })
 
-test('each debit of a page is erased on its day, and leaves the page after the last look', async () => {
+test('each debit of a page is erased on its day, leaves the page after the last look, and one that is gone at once', async () => {
   const debits = [await failedOn(0), await failedOn(5), await failedOn(2)]
   const references = debits.map(({ facts }) => facts.reference)
-  await putPage(references)
+  const { reference: gone } = pendingDebit().facts
+  await putPage([gone, ...references])
   for (const [day, open] of [
     [10, 3],
     [12, 2],

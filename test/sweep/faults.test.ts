@@ -27,6 +27,7 @@ import { type Item, keyOf, read, remove, tableName } from '../../shared/store/ta
 import { listDeliveries } from '../../shared/store/webhooks/deliveries.ts'
 import { dueAt } from '../../shared/store/work-index.ts'
 import { repairDay } from '../../shared/sweep/day.ts'
+import { sweepOverdue } from '../../shared/sweep/overdue.ts'
 import { gathered, type Sent, take, useQueues } from '../settlement/messages-sent.ts'
 import { batch } from '../settlement/report/one-batch.ts'
 import {
@@ -413,6 +414,31 @@ test.each([
   await run()
   expect(sweptBefore(await loadSweepProgress(), demoProvider.id)).toEqual(inSeconds(until))
   expect(faults() > 0).toBe(fails)
+})
+
+test('a debit whose delivery cannot be written is due again after a minute, and its day is not repaired', async () => {
+  await storeWebhook(demoProvider.id, webhook)
+  const { reference } = followed({}, inSeconds(300)).facts
+  answerCalls(({ constructor: { name }, input }) =>
+    (input.Item as Item | undefined)?.entity === 'delivery'
+      ? Promise.reject(new Error('no delivery'))
+      : perform(() => table.run(name, input)),
+  )
+  const day = { provider: demoProvider.id, date: dayOf(NOON) }
+  await gathered(async () => {
+    const repairing = repairDay(day, { now: () => NOON })
+    await expect(repairing).rejects.toThrow('1 debits could not be repaired')
+  })
+  await run()
+  expect(Date.parse(String(await dueOf(keys.debit(reference))))).toBe(inSeconds(60).getTime())
+})
+
+test('a run whose time is up leaves its due items to the next one', async () => {
+  const { reference } = followed().facts
+  const runtime = still()
+  const due = (isUp: boolean) =>
+    gathered(() => sweepOverdue({ runtime, restore: undefined, timeIsUp: () => isUp }))
+  expect([timedOut(await due(true)), timedOut(await due(false))]).toEqual([[], [reference]])
 })
 
 test('a payout in progress for weeks is queried every six hours', async () => {

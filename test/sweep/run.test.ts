@@ -370,6 +370,27 @@ test('the lost webhook of a completed batch is due, though its event is in the f
   expect(await findDelivery(event.reference, SETTLED)).toMatchObject({ event: 'settled' })
 })
 
+test('a debit whose event cannot be delivered before its reversal stays completed', async () => {
+  await sweptUntil(-600)
+  await storeWebhook(provider, webhook)
+  const debit = completedDebit(provider, inSeconds(-500))
+  aroundTableCalls((_, next, text) =>
+    text().includes('"entity":"delivery"') ? Promise.reject(new Error('throttled')) : next(),
+  )
+  await expect(reverse(debit)).rejects.toThrow('could not be repaired')
+  expect(await findDebit(debit.facts.reference)).toMatchObject({ status: 'completed' })
+})
+
+test('an open debit whose events cannot be repaired is followed, due in the next run', async () => {
+  await sweptUntil(-600)
+  const debit = write(pendingDebit({ provider }, inSeconds(-400)))
+  const page = { ...keys.feedPage(provider, 1), entity: 'feed-page', page: 1 }
+  insert({ ...page, entries: 'no list', lastAt: 1 })
+  await run(NOON)
+  const due = inSeconds(30).toISOString()
+  expect(await itemOf(debit)).toMatchObject({ byStatus: 'demo#open', due })
+})
+
 test('the events of a debit that is reversed within two minutes are published after the reversal', async () => {
   await sweptUntil(-600)
   const debit = completedDebit(provider, inSeconds(-90))
