@@ -10,6 +10,7 @@ import { pause, type Runtime } from '../../shared/runtime.ts'
 import { bankHealth, changeBankHealth } from '../../shared/store/banks/health.ts'
 import { customerListOf } from '../../shared/store/debits/debit-item.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
+import { transition } from '../../shared/store/debits/transitions.ts'
 import { newSubmitter } from '../../shared/submissions/submit.ts'
 import { bankMove, gcb, inSeconds, pendingDebit, still } from '../support/examples.ts'
 import { captureOutput } from '../support/output.ts'
@@ -137,6 +138,31 @@ test.each([
     expect((await submitAt(debit, 1, false, runtime))?.status).toBe(expected)
   },
 )
+
+test('a debit that waited ten times for one of the same millisecond is refused', async () => {
+  await storeBank({ ...bank, openPromptsMax: 1 })
+  const [debit] = [await stored(a, 0), await stored(a, 0)]
+  let pauses = 0
+  const pause = async () => {
+    pauses += 1
+  }
+  expect((await submitAt(debit, 1, false, { pause }))?.status).toBe('failed')
+  expect(pauses).toBe(10)
+})
+
+test('a debit that times out before its refusal is not counted as refused', async () => {
+  await storeBank({ ...bank, openPromptsMax: 1 })
+  await stored(a, 0)
+  const debit = await stored(a, 1)
+  const restore = aroundTableCalls(async (name, next) => {
+    if (name !== 'Update') return next()
+    restore()
+    await transition(debit, bankMove('failed', { by: 'job:expire-debit' }), still())
+    return next()
+  })
+  expect((await submitAt(debit, 2))?.history.at(-1)?.by).toBe('job:expire-debit')
+  expect(lines()).toEqual([])
+})
 
 test('a refused debit has the published code, and the log line names its provider and a remedy', async () => {
   for (let n = 0; n < 3; n += 1) await statusAt(await stored(a, n), 3)

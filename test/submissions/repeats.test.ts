@@ -52,3 +52,24 @@ test('a failure that a query returns fails a debit that another worker has just 
   await repeat()
   await service.until(reference, 'failed')
 })
+
+const declined = { status: 'failed', code: 'transaction_declined', message: 'Declined' }
+
+test.each([
+  ['contradicts its end', ['late_completion'], { status: 'completed', bank_reference: 'HTB-7' }, 1],
+  ['agrees with its end', [], declined, 2],
+])(
+  'a failed debit whose bank %s when two repeats query it has these exceptions: %j',
+  async (_, kinds, outcome, queries) => {
+    bank.conducts.push('reject')
+    const { reference, uuid } = await service.charge({ bank_identifier: 'HTB' })
+    await service.until(reference, 'failed')
+    bank.outcomes.set(uuid, outcome)
+    for (const _ of [1, 2]) {
+      await service.runJob('submit-to-bank', { reference, resubmission: true })
+    }
+    expect((await service.exceptions(reference)).map(({ kind }) => kind)).toEqual(kinds)
+    const methods = bank.requestsFor(uuid).map(({ method }) => method)
+    expect(methods).toEqual(['POST', ...Array(queries).fill('GET')])
+  },
+)
