@@ -22,8 +22,9 @@ const submit = (reference: ReturnType<typeof pendingDebit>['facts']['reference']
 test.each([
   ['completed', ['contradiction']],
   ['failed', []],
+  ['processing', []],
 ] as const)(
-  'a rejection of a debit that has %s since its submission opens the exceptions %j',
+  'a rejection of a debit that was recorded as %s since its submission opens the exceptions %j',
   async (to, kinds) => {
     await storeBank({ ...gcb, behaviour: { as: 'rejecting', code: null, until: null } })
     const debit = pendingDebit()
