@@ -73,3 +73,16 @@ test.each([
     expect(methods).toEqual(['POST', ...Array(queries).fill('GET')])
   },
 )
+
+test('a debit that operators completed and reversed has no exception when its bank reports the completion', async () => {
+  bank.conducts.push({ status: 503, body: '' })
+  const { reference, uuid } = await service.charge({ bank_identifier: 'HTB' })
+  await eventually(() => expect(bank.requestsFor(uuid)).toHaveLength(1))
+  const evidence = { 'bank-reference': 'HTB-8', reason: 'Statement' }
+  await service.call('debit', 'complete', { reference, ...evidence })
+  await service.call('debit', 'reverse', { reference, reason: 'Dispute' })
+  bank.outcomes.set(uuid, { uuid, amount: '100.00', status: 'completed', bank_reference: 'HTB-8' })
+  await service.runJob('submit-to-bank', { reference, resubmission: true })
+  expect(bank.requestsFor(uuid).map(({ method }) => method)).toContain('GET')
+  expect(await service.exceptions(reference)).toEqual([])
+})
