@@ -20,7 +20,15 @@ import { closeConnections } from '../../shared/webhooks/http/connection.ts'
 import { pingWebhook } from '../../shared/webhooks/ping.ts'
 import { requestRedelivery } from '../../shared/webhooks/redeliver.ts'
 import { eventually } from '../support/eventually.ts'
-import { atOnce, bankMove, NOON, pendingDebit, providerId, webhook } from '../support/examples.ts'
+import {
+  atOnce,
+  bankMove,
+  inSeconds,
+  NOON,
+  pendingDebit,
+  providerId,
+  webhook,
+} from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { useServer } from '../support/servers.ts'
 import { storeDebit, storeWebhook } from '../support/settings.ts'
@@ -216,6 +224,27 @@ test('each attempt is recorded once if two workers receive one message', async (
   }
 })
 
+test('a failed attempt whose record is written again after a lost response counts once', async () => {
+  const debit = await storeWithWebhook('lost-reply')
+  answer = (_, response) => response.writeHead(503).end()
+  aroundTableCalls(async (name, next) => {
+    if (name === 'Put') await next()
+    return next()
+  })
+  expect(await invoke([charged(debit)])).toEqual(DONE)
+  expect(await recordsOf(debit)).toEqual(['0 failed 1', '1 failed 1'])
+})
+
+test('two redeliveries that are requested at once make one attempt due', async () => {
+  const debit = await storeWithWebhook('asks-twice')
+  await invoke([charged(debit)])
+  const [first, second] = await atOnce(2, (n) =>
+    requestRedelivery(debitEvent(debit, 0), { now: () => inSeconds(n) }),
+  )
+  expect(first).toMatchObject({ status: 'pending', nextAttemptAt: NOON })
+  expect(second).toEqual(first)
+})
+
 test('a redelivery that is requested before the receipt is written keeps its record', async () => {
   const debit = await storeWithWebhook('overtakes')
   answer = async (_, response) => {
@@ -300,6 +329,20 @@ test('a receiver that responds at once and sends its body slowly is not slow', a
   const ends = deliveries.flat().map(({ status, attemptsMax }) => `${status} ${attemptsMax}`)
   expect(ends).toEqual(Array(4).fill('delivered 3'))
   expect([await findHealth(providerId('drips')), sends]).toEqual([{}, []])
+})
+
+test('an attempt whose slow mark cannot be written continues', async () => {
+  const debit = await storeWithWebhook('unmarked')
+  const restore = aroundTableCalls((_, next, command) => {
+    if (!command().includes('"entity":"webhook-health"')) return next()
+    restore()
+    return Promise.reject(new Error('throttled'))
+  })
+  answer = (_, response) => setTimeout(() => response.end(), 50)
+  const pause = async () => undefined
+  const message = { reference: debit.facts.reference, n: 0, attempt: 1 }
+  expect(await invoke([message], deliverWebhook({ ...real, pause }))).toEqual(DONE)
+  expect(await recordsOf(debit)).toEqual(['0 delivered 1'])
 })
 
 test('the ten messages of a slow receiver move to the sidelined queue in at most two calls', async () => {
