@@ -145,7 +145,6 @@ const exchange = (
       onResponse?.()
     },
     onResponseData: (_, part) => {
-      if (length >= BODY_MAX_BYTES) return
       parts.push(part)
       length += part.length
       if (length >= BODY_MAX_BYTES) end('broken')

@@ -298,3 +298,14 @@ test.each<[string, (abort: () => void) => RequestListener, unknown]>([
   const url = await receiver(answerOf(() => abort.abort()))
   expect(await send(url, { signal: abort.signal })).toEqual(outcome)
 })
+
+test('an attempt that a caller aborted before it starts sends nothing on a kept connection', async () => {
+  let requests = 0
+  const url = await receiver((_, response) => {
+    requests += 1
+    response.end('thanks')
+  })
+  const outcomes = [await send(url), await send(url, { signal: AbortSignal.abort() })]
+  expect(outcomes).toEqual([answered('thanks'), unreached('read_timeout')])
+  expect(requests).toBe(1)
+})
