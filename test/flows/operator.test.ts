@@ -87,9 +87,9 @@ testInProcess('a credential with a wrong checksum gets the same 401 without a re
 test('a provider is listed, keeps its settings, and can call only while it is enabled', async () => {
   const provider = 'operated'
   const { credential } = await createProvider(service, provider, { 'allow-list': '127.0.0.0/8' })
-  expect(idsOf(await service.call('provider', 'list'))).toEqual(
-    expect.arrayContaining(['demo', provider]),
-  )
+  const listed = idsOf(await service.call('provider', 'list'))
+  expect(listed).toEqual(expect.arrayContaining(['demo', provider]))
+  expect(listed).toEqual(listed.toSorted())
   const before = await service.call('provider', 'show', { provider })
   const disabled = await service.call('provider', 'disable', { provider })
   expect(disabled).toEqual({ ...before, status: 'suspended', open: [] })

@@ -50,7 +50,8 @@ export const readCommands = (
     const items = distinct((input.Keys ?? []).map(parseKey)).map(storage.find)
     if (onConsumed) meter(items.map(bytesOf), { isConsistent: input.ConsistentRead ?? false })
     const found = items.filter((item): item is Item => item !== undefined)
-    return { Responses: { [name]: found }, UnprocessedKeys: {} }
+    // DynamoDB returns items in no order: no reader may rely on that of its keys.
+    return { Responses: { [name]: found.reverse() }, UnprocessedKeys: {} }
   }
 
   /** Reads the whole table in one page. */
