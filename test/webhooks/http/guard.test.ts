@@ -112,6 +112,10 @@ test.each([
   4_000,
 )
 
+test('a lookup returns the addresses of a host as texts', async () => {
+  expect(await resolveHost('127.0.0.1')).toEqual(['127.0.0.1'])
+})
+
 test('a deployment uses the network settings of the environment', () => {
   vi.stubEnv('OWN_HOSTS', ' API.service.example, bank.service.example:8443,')
   const ownHosts = ['api.service.example', 'bank.service.example:8443']
