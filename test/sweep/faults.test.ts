@@ -441,6 +441,28 @@ test('a run whose time is up leaves its due items to the next one', async () => 
   expect([timedOut(await due(true)), timedOut(await due(false))]).toEqual([[], [reference]])
 })
 
+test('an entry of the work index whose item is gone sends no message, and counts no fault', async () => {
+  const { reference } = pendingDebit().facts
+  const { provider } = batch()
+  const gone = [
+    keys.debit(reference),
+    keys.delivery(reference, 0),
+    keys.recovery(provider, 'r-1'),
+    keys.refund(reference),
+    keys.batch(batch().id),
+    keys.build(provider, dayOf(NOON)),
+    keys.reconciliation('2026-11-21'),
+    keys.reconciliationPart('2026-11-21', 'demo'),
+  ].map((key) => ({ ...key, work: keys.workShard(5), due: inSeconds(-60).toISOString() }))
+  answerCalls(({ constructor: { name }, input }) => {
+    const values = input.ExpressionAttributeValues as Item | undefined
+    return values?.[':list'] === keys.workShard(5)
+      ? Promise.resolve({ Items: gone, Count: gone.length })
+      : perform(() => table.run(name, input))
+  })
+  expect([await run(), faults()]).toEqual([[], 0])
+})
+
 test('a payout in progress for weeks is queried every six hours', async () => {
   const begun = { status: 'processing', processedAt: NOON, reportedAt: NOON } as const
   const stored = toBatchItem(batch(begun))
