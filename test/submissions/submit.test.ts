@@ -4,7 +4,7 @@ import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findExceptions } from '../../shared/store/debits/exceptions.ts'
 import { transition } from '../../shared/store/debits/transitions.ts'
 import { newSubmitter } from '../../shared/submissions/submit.ts'
-import { bankMove, gcb, NOON, pendingDebit, still } from '../support/examples.ts'
+import { bankMove, gcb, inSeconds, NOON, pendingDebit, still } from '../support/examples.ts'
 import { storeBank, storeDebit } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
@@ -13,10 +13,10 @@ process.env.SANDBOX_BANK = 'true'
 process.env.CACHE_SECONDS = '-6000'
 beforeEach(useFreshTable)
 
-const submit = (reference: ReturnType<typeof pendingDebit>['facts']['reference']) => {
+const submit = (reference: ReturnType<typeof pendingDebit>['facts']['reference'], seconds = 0) => {
   const options = { skipsSlowBanks: true, reportLater: async () => undefined }
   const request = { reference, repeated: false, requestId: 'request' }
-  return newSubmitter(options, still())(request)
+  return newSubmitter(options, still({ now: () => inSeconds(seconds) }))(request)
 }
 
 test.each([
@@ -49,3 +49,17 @@ test('a submission to a bank that lost its connector throws, and changes no heal
   await expect(submit(debit.facts.reference)).rejects.toThrow('Bank GCB has no connector')
   expect(await bankHealth(gcb.identifier, NOON)).toMatchObject({ state: 'up', failures: 0 })
 })
+
+test.each([
+  [419.999, 'processing'],
+  [420, 'pending'],
+])(
+  'a debit whose submission begins %d seconds after its charge is then %s',
+  async (seconds, status) => {
+    await storeBank(gcb)
+    const debit = pendingDebit()
+    await storeDebit(debit)
+    await submit(debit.facts.reference, seconds)
+    expect(await findDebit(debit.facts.reference)).toMatchObject({ status })
+  },
+)
