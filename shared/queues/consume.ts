@@ -18,22 +18,6 @@ import { setVisibility } from './send.ts'
  * and redelivered; the others succeed. After too many attempts it moves to the dead-letter queue.
  */
 
-const loggingFaults =
-  <R>(
-    ids: (record: R) => Record<string, string | undefined>,
-    work: (record: R) => Promise<void>,
-    onFault: (record: R) => Promise<void> = async () => undefined,
-  ) =>
-  async (record: R): Promise<void> => {
-    try {
-      await work(record)
-    } catch (error) {
-      log.error('fault', { ...ids(record), error: error as Error })
-      await onFault(record)
-      throw error
-    }
-  }
-
 /**
  * Redelivers a failed message after 2, 4, 8 ... 60 seconds. The queue's visibility timeout, six times
  * the function's timeout, is too long for a debit that expires within ten minutes.
@@ -68,14 +52,19 @@ export const batchConsumer = <Q extends QueueName>(queue: Q, open: () => HandleM
   const schema = messages[queue] as v.GenericSchema<unknown, Message<Q>>
   return (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
     const handle = open()
-    const work = loggingFaults<SQSRecord>(
-      ({ messageId, body }) => ({ queue, message_id: messageId, ...subjectOf(schema, body) }),
-      (record) =>
-        handle(parseMessage(schema, record.body), record.messageId, {
-          repeated: Number(record.attributes.ApproximateReceiveCount) > 1,
-        }),
-      retrySoon,
-    )
+    const work = async (record: SQSRecord): Promise<void> => {
+      const { messageId, body, attributes } = record
+      try {
+        await handle(parseMessage(schema, body), messageId, {
+          repeated: Number(attributes.ApproximateReceiveCount) > 1,
+        })
+      } catch (error) {
+        const ids = { message_id: messageId, ...subjectOf(schema, body) }
+        log.error('fault', { queue, ...ids, error: error as Error })
+        await retrySoon(record)
+        throw error
+      }
+    }
     return processPartialResponse(event, work, new BatchProcessor(EventType.SQS), {
       context,
       throwOnFullBatchFailure: false,
