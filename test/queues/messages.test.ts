@@ -11,7 +11,14 @@ import { pingAttempt } from '../../shared/domain/webhooks/attempt.ts'
 import { newDelivery } from '../../shared/domain/webhooks/delivery.ts'
 import { consumer, groupConsumer } from '../../shared/queues/consume.ts'
 import { nextAttempt } from '../../shared/queues/outbox.ts'
-import { type Outgoing, send, sendAll, sendAllOrThrow, sqs } from '../../shared/queues/send.ts'
+import {
+  batchedSend,
+  type Outgoing,
+  send,
+  sendAll,
+  sendAllOrThrow,
+  sqs,
+} from '../../shared/queues/send.ts'
 import { inSeconds, NOON, pendingDebit } from '../support/examples.ts'
 import { sqsEvent } from '../support/sqs-event.ts'
 
@@ -111,6 +118,23 @@ test('each message of a batch that SQS refuses is returned', async () => {
   calls.on(SendMessageBatchCommand).resolves(refuse('0', '2'))
   const all = [1, 2, 3].map(outgoing)
   expect(await sendAll(all)).toEqual([all[0], all[2]])
+})
+
+test('a send that shares a call with others fails alone if SQS refuses its message, and the next call is made', async () => {
+  const outcomes = async (...delays: number[]) =>
+    (await Promise.allSettled(delays.map((delay) => shared(outgoing(delay))))).map(
+      (one) => one.status,
+    )
+  const shared = batchedSend()
+  calls.on(SendMessageBatchCommand).resolvesOnce(refuse('1')).resolves({})
+  expect(await outcomes(0, 1, 2)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  // No message can have this delay.
+  expect(await outcomes(901)).toEqual(['rejected'])
+  expect(await outcomes(0, 1)).toEqual(['fulfilled', 'fulfilled'])
+  expect(batches()).toEqual([
+    ['submissions', 3],
+    ['submissions', 2],
+  ])
 })
 
 test('only the failed messages of a batch are redelivered, and a handler knows repeats', async () => {
