@@ -82,7 +82,9 @@ const listsFrom = async (cursor: BankDebitsCursor | null) => {
   const first = lists.findIndex(
     ({ provider, list }) => provider === cursor.provider && list === cursor.list,
   )
-  return first < 0 ? [] : lists.slice(first)
+  // An index that lags may lack its provider. Without an error, the debits that follow would be missing.
+  if (first < 0) throw new Error(`The list ${cursor.list} of ${cursor.provider} is gone`)
+  return lists.slice(first)
 }
 
 const findOfBank = async (bank: BankIdentifier, references: readonly Reference[]) => {

@@ -75,6 +75,11 @@ test('each page continues the previous one, over statuses and providers', async 
   expect((await readAll(dayAt(5))).debits).toEqual([])
 })
 
+test('a page after a provider that the index lacks is refused, because the debits after it would be missing', async () => {
+  const cursor = { provider: 'nobody', list: 'main', after: null }
+  await expect(readBankDebits({ bank, date: dayAt(0), cursor })).rejects.toThrow('is gone')
+})
+
 test('a payout in progress is compared with the statement of each later day', async () => {
   const provider = await newProvider({ account: '1041001001' })
   await completedDebit(provider, 10_00, at('09:00:00'))
