@@ -53,7 +53,10 @@ const refundView = async (refund: Refund): Promise<Movement> => ({
 })
 
 /** Refunds can have equal times, so the next page begins at the time of the last one. */
-const readRefunds = async ({ bank, date, after }: OutgoingRequest): Promise<OutgoingPage> => {
+const readRefunds = async (
+  { bank, date, after }: OutgoingRequest,
+  pageSize: number,
+): Promise<OutgoingPage> => {
   const { from, before } = spanAround(date)
   const outgoing: Movement[] = []
   const add = async (refunds: readonly Refund[]): Promise<void> => {
@@ -69,7 +72,7 @@ const readRefunds = async ({ bank, date, after }: OutgoingRequest): Promise<Outg
   for await (const page of refundPages('completed', { from: start, before })) {
     await add(page)
     const last = page.at(-1)?.completedAt
-    if (outgoing.length >= PAGE_SIZE && last && last > start) {
+    if (outgoing.length >= pageSize && last && last > start) {
       return { outgoing, next: last.toISOString() }
     }
   }
@@ -97,7 +100,10 @@ const payoutViews = (batch: Batch, bank: BankIdentifier): Movement[] => {
 }
 
 /** @param after a provider */
-const readPayouts = async ({ bank, date, after }: OutgoingRequest): Promise<OutgoingPage> => {
+const readPayouts = async (
+  { bank, date, after }: OutgoingRequest,
+  pageSize: number,
+): Promise<OutgoingPage> => {
   const { from, before } = spanAround(date)
   const outgoing: Movement[] = []
   const providers = (await listProviders()).sort().filter((provider) => provider > after)
@@ -109,7 +115,7 @@ const readPayouts = async ({ bank, date, after }: OutgoingRequest): Promise<Outg
     )
     const batches = await findBatches(near.map(({ id }) => id))
     outgoing.push(...batches.flatMap((batch) => payoutViews(batch, bank)))
-    if (outgoing.length >= PAGE_SIZE) return { outgoing, next: provider }
+    if (outgoing.length >= pageSize) return { outgoing, next: provider }
   }
   return { outgoing, next: null }
 }
@@ -117,4 +123,6 @@ const readPayouts = async ({ bank, date, after }: OutgoingRequest): Promise<Outg
 export const readOutgoing = (
   kind: 'refund' | 'payout',
   request: OutgoingRequest,
-): Promise<OutgoingPage> => (kind === 'refund' ? readRefunds(request) : readPayouts(request))
+  { pageSize = PAGE_SIZE } = {},
+): Promise<OutgoingPage> =>
+  kind === 'refund' ? readRefunds(request, pageSize) : readPayouts(request, pageSize)

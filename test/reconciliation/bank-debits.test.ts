@@ -1,20 +1,29 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { BankIdentifier } from '../../shared/domain/banks/bank.ts'
-import type { BankDebitsCursor, Movement } from '../../shared/domain/banks/statement.ts'
+import type {
+  BankDebitsCursor,
+  Movement,
+  OutgoingPage,
+} from '../../shared/domain/banks/statement.ts'
 import { eraseRefund } from '../../shared/domain/debits/erasure.ts'
 import type { ReportException } from '../../shared/domain/debits/exception.ts'
-import { type Refund, unsentRefunds } from '../../shared/domain/debits/refund.ts'
+import {
+  completeRefund,
+  newRefund,
+  type Refund,
+  unsentRefunds,
+} from '../../shared/domain/debits/refund.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import { iso } from '../../shared/domain/time.ts'
-import { readBankDebits } from '../../shared/reconciliation/bank-debits.ts'
+import { type Day, iso } from '../../shared/domain/time.ts'
+import { readBankDebits, readByUuid } from '../../shared/reconciliation/bank-debits.ts'
 import { readOutgoing } from '../../shared/reconciliation/bank-outgoing.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
 import { payBatch, retryBatch } from '../../shared/settlement/pay.ts'
 import { findExceptions, resolutionWrite } from '../../shared/store/debits/exceptions.ts'
 import { followOpen } from '../../shared/store/debits/open-debits.ts'
 import { recordRefundFailure } from '../../shared/store/debits/refund-failures.ts'
-import { findRefund, refundReplacement } from '../../shared/store/debits/refunds.ts'
+import { findRefund, refundCreation, refundReplacement } from '../../shared/store/debits/refunds.ts'
 import { putSweepProgress } from '../../shared/store/sweep-progress.ts'
 import { transact } from '../../shared/store/transactions.ts'
 import { fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
@@ -31,7 +40,8 @@ import {
   updateProvider,
 } from '../settlement/one-provider.ts'
 import { useReportShelf } from '../settlement/report-shelf.ts'
-import { gcb, still } from '../support/examples.ts'
+import { gcb, pendingDebit, still } from '../support/examples.ts'
+import { granted } from '../support/refused.ts'
 import { storeBank } from '../support/settings.ts'
 import { useFreshTable } from '../support/tables.ts'
 
@@ -78,6 +88,64 @@ test('each page continues the previous one, over statuses and providers', async 
 test('a page after a provider that the index lacks is refused, because the debits after it would be missing', async () => {
   const cursor = { provider: 'nobody', list: 'main', after: null }
   await expect(readBankDebits({ bank, date: dayAt(0), cursor })).rejects.toThrow('is gone')
+})
+
+test('a uuid names a debit of any day, and is absent if no debit or that of another bank has it', async () => {
+  const { reference, uuid } = (await completedDebit(await newProvider(), 10_00, at('09:00:00', 3)))
+    .facts
+  const lost = pendingDebit().facts.uuid
+  const read = (of: string) => readByUuid(of as BankIdentifier, [uuid, lost])
+  const { debits, absent } = await read(bank)
+  expect(debits).toMatchObject([{ reference, uuid, status: 'completed', amount: '10.00' }])
+  expect(absent).toEqual([lost])
+  expect(await read('ECO')).toEqual({ debits: [], next: null, absent: [uuid, lost] })
+})
+
+/** Returns the references of all pages that have one movement or, of refunds, those of one page of the index. */
+const pagesOf = async (kind: 'refund' | 'payout', date: Day) => {
+  const pages: string[][] = []
+  for (let after: string | null = ''; after !== null && pages.length < 9; ) {
+    const page: OutgoingPage = await readOutgoing(kind, { bank, date, after }, { pageSize: 1 })
+    pages.push(page.outgoing.map(({ reference }) => reference))
+    after = page.next
+  }
+  return pages
+}
+
+test('a page of refunds begins at the time of the last one of the page before, and the due ones are on the first', async () => {
+  const provider = await newProvider()
+  const refundOf = async (milliseconds?: number) => {
+    const debit = await openedDebit(provider, 10_00)
+    const cause = { origin: 'late_completion', reason: 'Late', at: at('09:00:00', 30) } as const
+    const end = {
+      bankReference: 'B-1',
+      at: new Date(at('10:00:00', 30).getTime() + Number(milliseconds)),
+    }
+    const due = newRefund(debit, cause)
+    const refund = milliseconds === undefined ? due : completeRefund(due, end)
+    await transact([refundCreation(refund)], still())
+    return refund.reference
+  }
+  // Each page of the index has a hundred; two of different pages have equal times.
+  const done = await Promise.all(Array.from({ length: 250 }, (_, n) => refundOf(n + (n % 2))))
+  const due = await refundOf()
+  const pages = await pagesOf('refund', dayAt(30))
+  expect(pages.map((page) => page.length)).toEqual([101, 100, 53, 1])
+  expect(pages.flat().filter((reference) => reference === due)).toHaveLength(1)
+  expect(new Set(pages.flat())).toEqual(new Set([due, ...done]))
+})
+
+test('a page of payouts continues with the next provider', async () => {
+  const ids: BatchId[] = []
+  for (const account of ['1041001001', '1041001002', '1041001003']) {
+    const provider = await newProvider({ account })
+    await completedDebit(provider, 10_00, at('09:00:00', 20))
+    const { id } = await builtBatch(provider, 21)
+    const runtime = runtimeAt('00:00:01', 22)
+    granted(await payBatch(id, { runtime, connectors: fakeBank().connectors }))
+    ids.push(id)
+  }
+  expect(await pagesOf('payout', dayAt(22))).toEqual([...ids.map((id) => [id]), []])
 })
 
 test('a payout in progress is compared with the statement of each later day', async () => {
