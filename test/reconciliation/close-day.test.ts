@@ -7,12 +7,15 @@ import { readOutgoing } from '../../shared/reconciliation/bank-outgoing.ts'
 import { closeDay } from '../../shared/reconciliation/close-day.ts'
 import { buildBatch } from '../../shared/settlement/build.ts'
 import { completeBatch } from '../../shared/settlement/complete.ts'
+import { payBatch } from '../../shared/settlement/pay.ts'
 import { putStatement } from '../../shared/store/banks/statements.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { noWrites } from '../../shared/store/settings.ts'
 import { replaceBatch } from '../../shared/store/settlement/batches.ts'
 import { correctFunding, findFunding } from '../../shared/store/settlement/funding.ts'
+import { putClosing } from '../../shared/store/settlement/ledger-days.ts'
 import { dayView } from '../../shared/views/operator/day.ts'
+import { fakeBank } from '../settlement/fake-bank.ts'
 import {
   at,
   builtBatch,
@@ -98,6 +101,41 @@ test('a batch is open in the closing of the day on which it is due, and not befo
   const due = { check: 'batch', subject: id, reason: 'the batch is due and not paid' }
   expect((await closed(1)).open.map(({ check }) => check)).not.toContain('batch')
   expect((await closed(2)).open).toContainEqual(expect.objectContaining(due))
+})
+
+test('a payout in progress or rejected is open in the closing of its day', async () => {
+  const { connectors, behaviours } = fakeBank()
+  behaviours.push('pay later', 'reject')
+  const expected: object[] = []
+  for (const reason of ['the payout is in progress', 'the payout failed: No such account']) {
+    const provider = await newProvider({ account: '1041001001' })
+    await completedDebits(provider, [100_00], at('12:00:00'))
+    const { id } = await builtBatch(provider)
+    granted(await payBatch(id, { runtime: runtimeAt('00:00:01', 2), connectors }))
+    expected.push({ check: 'batch', subject: id, reason, command: expect.stringContaining(id) })
+  }
+  const { open } = await closed(2)
+  expect(open.filter(({ check }) => check === 'batch')).toEqual(expected)
+})
+
+test('a hundred open exceptions are named in the closing of a day, and the others are counted', async () => {
+  const debit = await openedDebit(await newProvider(), 1_00)
+  for (let n = 0; n < 102; n += 1)
+    await putException(lateCompletionOf(debit, at(`09:00:00.${100 + n}`)))
+  const open = (await closed(0)).open.filter(({ check }) => check === 'exception')
+  expect(open.slice(0, 100).map(({ subject }) => subject)).toEqual(
+    Array(100).fill(debit.facts.reference),
+  )
+  const command = 'operator exception list --status open'
+  const others = { subject: '2', reason: '2 more exceptions are open', command }
+  expect(open.slice(100)).toEqual([{ check: 'exception', ...others }])
+})
+
+test('a trial balance other than zero is open in the closing of a day', async () => {
+  await putClosing({ day: dayAt(0), balances: { cash: 100_00, 'bank_receivable:GCB': -99_75 } })
+  const reason = 'the trial balance is 0.25'
+  const command = `operator ledger --date ${dayAt(1)}`
+  expect((await closed(1)).open).toEqual([{ check: 'ledger', subject: dayAt(1), reason, command }])
 })
 
 test('a payout of a later day is not of the day while the index lags', async () => {
