@@ -1,24 +1,27 @@
 import { beforeEach, expect, test } from 'vitest'
 import { manageLimit } from '../../functions/operator/manage-limit.ts'
+import { manageProvider } from '../../functions/operator/manage-provider.ts'
 import { newRefund } from '../../shared/domain/debits/refund.ts'
 import type { BatchId } from '../../shared/domain/ids.ts'
 import { pesewas } from '../../shared/domain/money.ts'
+import type { ProviderId } from '../../shared/domain/providers/provider.ts'
 import type { Batch } from '../../shared/domain/settlement/batch.ts'
 import { type Day, dayAfter } from '../../shared/domain/time.ts'
+import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { payBatch } from '../../shared/settlement/pay.ts'
 import { putException } from '../../shared/store/debits/exceptions.ts'
 import { refundCreation } from '../../shared/store/debits/refunds.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { toBatchItem } from '../../shared/store/settlement/batch-item.ts'
 import { findBatch } from '../../shared/store/settlement/batches.ts'
-import { put } from '../../shared/store/table.ts'
+import { put, remove } from '../../shared/store/table.ts'
 import { transact } from '../../shared/store/transactions.ts'
 import { type FakeBank, fakeBank, type PayoutBehaviour } from '../settlement/fake-bank.ts'
-import { pendingDebit, still } from '../support/examples.ts'
+import { pendingDebit, providerId, still } from '../support/examples.ts'
 import { granted } from '../support/refused.ts'
 import { storeDebit, storeRestore } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
-import { useFreshTable } from '../support/tables.ts'
+import { useFreshTable, useTable } from '../support/tables.ts'
 import {
   at,
   batchOf,
@@ -181,6 +184,30 @@ test('a charge that is written while its day is read causes no difference', asyn
   expect(await differencesOn(TODAY, at(TODAY, '12:00:05'))).toMatchObject([{ number: 20 }])
 })
 
+test('a charge that the index does not list yet is read from the feed, and each debit is counted once', async () => {
+  let lag = 0
+  useTable({ indexLag: () => lag })
+  await putProviders()
+  for (const time of ['10:00:00', '11:00:00']) await charged({}, at(TODAY, time))
+  lag = 60_000
+  const { partnerReference } = (await charged()).facts
+  const runtime = still({ now: () => at(TODAY, '12:00:05') })
+  const found = async (id: string) => {
+    const result = await reconcile(TODAY, runtime, { id, sliceMax: 1 })
+    if ('id' in result) throw new Error('The run has not ended')
+    return result.invariants.flatMap(({ number, checked, differences }) =>
+      number === 10 || differences > 0 ? [[number, checked, differences]] : [],
+    )
+  }
+  // The two others are open for more than ten minutes.
+  expect(await found(`${TODAY}#1`)).toEqual([
+    [4, 3, 2],
+    [10, 3, 0],
+  ])
+  await remove(keys.partnerReference(demo, partnerReference))
+  expect(await found(`${TODAY}#2`)).toContainEqual([10, 3, 1])
+})
+
 test('a daily limit that is lowered below what was used causes no difference', async () => {
   await putProviders()
   await charged()
@@ -200,6 +227,31 @@ test('a daily limit that is lowered below what was used causes no difference', a
   expect(await excess(TOMORROW)).toHaveLength(1)
 })
 
+test('a first daily limit causes no difference for debits before it, and excuses no other provider', async () => {
+  await putProviders()
+  const created = providerId('created')
+  const limit = async (provider: ProviderId, amount: string, when: Date, verb = 'set') => {
+    const runtime = still({ now: () => when })
+    const manage = verb === 'set' ? manageLimit(runtime) : manageProvider(runtime)
+    const options = { provider, 'daily-limit': amount, ...(verb === 'create' && { name: 'New' }) }
+    const call = { verb, options, actor: 'local:ama' } as never
+    expect(await manage(call)).not.toHaveProperty('error')
+  }
+  const excess = async (date: Day) =>
+    (await differencesOn(date)).flatMap(({ number, examples }) =>
+      number === 20 ? examples.map(({ provider }) => provider) : [],
+    )
+  await charged({ provider: other, countedOn: TODAY })
+  await limit(other, '1.00', at(TODAY, '18:00:00'))
+  expect(await excess(TODAY)).toEqual([])
+  await limit(created, '1.00', at(TOMORROW, '10:00:00'), 'create')
+  await limit(demo, '60000.00', at(TOMORROW, '11:00:00'))
+  for (const provider of [created, other]) {
+    await charged({ provider, countedOn: TOMORROW }, at(TOMORROW, '12:00:00'))
+  }
+  expect(await excess(TOMORROW)).toEqual([created, other])
+})
+
 test('a debit that was completed a month ago and has no line is a difference', async () => {
   await putProviders()
   const { facts } = await completed()
@@ -210,16 +262,38 @@ test('a debit that was completed a month ago and has no line is a difference', a
   ])
 })
 
-test('a fee at the minimum, between the bounds or at the maximum of its schedule is no difference', async () => {
+test('a fee at the minimum, between the bounds or at the maximum of its schedule, or above its amount, is no difference', async () => {
   await putProviders()
   const feeSchedule = { basisPoints: 150, fixed: 0, minimum: 1_00, maximum: 2_00 }
   await overwrite(keys.provider(other), { feeSchedule })
-  for (const amount of [50_00, 100_00, 200_00]) {
+  for (const [amount, fee] of [[50_00], [100_00], [200_00], [50_00, 50_01]] as const) {
     const debit = await charged({ provider: other, amount: pesewas(amount) })
-    await transitioned(debit, 'completed', at(TODAY, '12:01:00'))
+    const changes = fee ? { fee: pesewas(fee) } : {}
+    await transitioned(debit, 'completed', at(TODAY, '12:01:00'), changes)
   }
-  expect((await load(await settle(TOMORROW))).totals?.fee).toBe(4_50)
+  expect((await load(await settle(TOMORROW))).totals?.fee).toBe(54_50)
   expect(await differencesOn(TOMORROW)).toEqual([])
+})
+
+test('a refused report of a debit in any status is no difference', async () => {
+  const { done, declined } = await exampleDay()
+  for (const debit of [done, declined]) {
+    const refused = { kind: 'refused_report', status: debit.status } as const
+    await putException({ ...lateCompletionOf(debit, at(TODAY, '14:00:00')), ...refused })
+  }
+  expect(await differencesOn(TODAY)).toEqual([])
+})
+
+test('an accepted debit that is lost is found in a feed of more than five hundred pages', async () => {
+  await putProviders()
+  const { reference } = (await charged({ provider: other })).facts
+  const lastAt = at(TODAY, '13:00:00').toISOString()
+  for (let page = 1_000_000; page < 1_000_500; page += 1)
+    await put(keys.feedPage(other, page), 'feed-page', { page, entries: [], lastAt })
+  expect(await differencesOn(TODAY, at(TODAY, '12:00:05'))).toEqual([])
+  await remove(keys.debit(reference))
+  const lost = { number: 1, examples: [{ subject: reference, difference: 'does not exist' }] }
+  expect(await differencesOn(TODAY, at(TODAY, '12:00:05'))).toMatchObject([lost])
 })
 
 test('a finding counts all differences and lists 100 examples', async () => {
