@@ -94,7 +94,8 @@ const compare = async (request: LedgerRun): Promise<void> => {
   const cases = await casesAt(end)
   add(all, agrees('refunds_payable', closing, -refundsOwed(cases, end)))
   add(all, agrees('exceptions', closing, -undecided(cases, end)))
-  const reversed = await reversedSince(cases, end)
+  const reversed = await reversedSince(cases, end, isReversedFirst(providers))
+  if (!reversed) return
   const states = await mapConcurrent(
     [...providers],
     PROVIDERS_AT_ONCE,
@@ -150,14 +151,24 @@ const sumsOf = async ({ run, window, providers, findings }: LedgerRun) => {
   const cases = [...found.values()]
   for (const entry of entriesOfCases(cases, span)) postEntry(entry, { findings, window, ledger })
   addCases(ledger.collected, cases, window)
+  const isFirst = isReversedFirst(providers)
   for (const { entry, provider, reversedAt } of await reversedUnsettled(cases, span)) {
-    const { from, until } = providers.get(provider)?.ledger.read ?? NEVER
-    const at = reversedAt.getTime()
-    if (at >= from - SKEW_MS && at <= until + SKEW_MS) return undefined
-    if (at < from) postEntry(entry, { findings, window, ledger })
+    const isUnread = isFirst(provider, reversedAt)
+    if (isUnread === undefined) return undefined
+    if (isUnread) postEntry(entry, { findings, window, ledger })
   }
   return ledger
 }
+
+/** Returns whether a reversal precedes the read of unsettled debits; undefined if unknown, because clocks differ. */
+const isReversedFirst =
+  (providers: LedgerRun['providers']) =>
+  (provider: ProviderId, reversedAt: Date): boolean | undefined => {
+    const { from, until } = providers.get(provider)?.ledger.read ?? NEVER
+    const at = reversedAt.getTime()
+    if (at < from - SKEW_MS) return true
+    return at > until + SKEW_MS ? false : undefined
+  }
 
 /** Its unsettled debits were not read. */
 const NEVER = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY }

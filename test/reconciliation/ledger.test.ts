@@ -378,6 +378,48 @@ test('a run with a part of an earlier version leaves the ledger to the next nigh
   expect((await resultOf(run)).differences).toBe(0)
 })
 
+/** Performs the parts of the night after a day, and does some work before its result. */
+const foundAfter = async (day: number, work: () => Promise<unknown>) => {
+  const [id, runtime] = [`${dayAt(day)}#night`, runtimeAt('02:00:00', day + 1)]
+  await startRun(id, dayAt(day), runtime)
+  for (;;) {
+    const run = await findRun(id)
+    if (run?.openParts === 0) {
+      await work()
+      const { invariants } = await resultOf(run)
+      return invariants.find(({ number }) => number === 40)?.examples
+    }
+    for await (const part of partsOf(id))
+      if (run && !part.findings) await performPart(run, part, runtime, { timeIsUp: () => false })
+  }
+}
+
+test.each([
+  // A minute before and after, because clocks differ.
+  ['before its provider is read', '01:58:59', true, 0],
+  ['just before its provider is read', '01:59:01', false, 0],
+  ['while its provider is read', '02:00:30', false, 0],
+  ['after its provider is read', '02:01:01', true, 0],
+  ['a day later, while its provider is read', '02:00:30', false, 1],
+  ['a day later, after its provider is read', '02:01:01', true, 1],
+])(
+  'an unsettled debit that is reversed %s counts once, or the next night carries it',
+  async (_, time, isStored, day) => {
+    const provider = await newProvider()
+    const [debit] = await completedDebits(provider, [100_00, 50_00], at('12:00:00'))
+    if (day === 1) expect(await found(0)).toEqual([])
+    const reversal = () => reverse(debit?.facts.reference as Reference, at(time, day + 1))
+    const isEarlier = time < '02:00:00'
+    if (isEarlier) await reversal()
+    expect(await foundAfter(day, async () => isEarlier || reversal())).toEqual([])
+    const balances = { 'bank_receivable:GCB': 150_00, [`provider_payable:${provider}`]: -150_00 }
+    const last = isStored ? day : day - 1
+    const stored = last < 0 ? undefined : { day: dayAt(last), balances }
+    expect(await findClosing(dayAt(day))).toEqual(stored)
+    expect(await found(day + 1)).toEqual([])
+  },
+)
+
 /** Builds the batch of the night of a reconciliation before one of the queries that its ledger task makes. */
 const reconcileDuringBuild = async (provider: ProviderId, day: number, query: number) => {
   const [id, runtime] = [`${dayAt(day)}#during`, runtimeAt('02:00:00', day + 1)]
