@@ -420,15 +420,17 @@ test.each([
   },
 )
 
+type During = { day: number; query: number; isSealed: boolean }
+
 /** Builds the batch of the night of a reconciliation before one of the queries that its ledger task makes. */
-const reconcileDuringBuild = async (provider: ProviderId, day: number, query: number) => {
+const reconcileDuringBuild = async (provider: ProviderId, { day, query, isSealed }: During) => {
   const [id, runtime] = [`${dayAt(day)}#during`, runtimeAt('02:00:00', day + 1)]
   await startRun(id, dayAt(day), runtime)
   let [queries, built] = [0, false]
   const build = async (name: string, next: () => Promise<unknown>) => {
     queries += name === 'Query' ? 1 : 0
     if (name === 'Query' && queries === query) {
-      await buildBatch({ provider, date: dayAt(day + 1) }, runtime)
+      await buildBatch({ provider, date: dayAt(day + 1), timeIsUp: () => !isSealed }, runtime)
       built = true
     }
     return next()
@@ -489,22 +491,84 @@ const QUERIES = { 'their entries': 9, 'the debt for them': 17 }
 
 test.each(
   Object.entries(QUERIES).flatMap(([read, query]) =>
-    [1, 2].map((day) => [day === 1 ? 'the day' : 'an earlier day', read, query, day] as const),
+    [1, 2].flatMap((day) =>
+      ['opened', 'sealed'].map(
+        (state) => [day === 1 ? 'the day' : 'an earlier day', state, read, query, day] as const,
+      ),
+    ),
   ),
 )(
-  'a batch with debits of %s that is sealed after %s were read counts once',
-  async (_when, _read, query, day) => {
+  'a batch with debits of %s that is %s after %s were read counts once',
+  async (_when, state, _read, query, day) => {
     const provider = await newProvider()
     const [reversed] = await completedDebits(provider, [100_00], at('12:00:00'))
     await builtBatch(provider)
     await completedDebits(provider, [50_00], at('12:00:00', 1))
     await reverse(reversed?.facts.reference as Reference, at('09:00:00', 1))
-    const { invariants } = await reconcileDuringBuild(provider, day, query)
+    const { invariants } = await reconcileDuringBuild(provider, {
+      day,
+      query,
+      isSealed: state === 'sealed',
+    })
     expect(invariants.find(({ number }) => number === 40)?.examples).toEqual([])
     const { closing } = await readLedger(day)
     expect((await findClosing(dayAt(day)))?.balances).toEqual(closing)
   },
 )
+
+test('a change of the cash while the ledger is compared is no difference', async () => {
+  await newProvider()
+  await fund(100_00, at('09:00:00'), { reference: 'R-1' })
+  let reads = 0
+  aroundTableCalls(async (name, next, text) => {
+    if (name === 'Get' && text().includes(keys.funds.pk)) reads += 1
+    // Between the read of the fundings and the second read of the cash.
+    if (reads === 2) {
+      reads += 1
+      await fund(5_00, at('02:00:06', 1), { reference: 'R-2' })
+    }
+    return next()
+  })
+  expect(await found(0)).toEqual([])
+  expect(reads).toBeGreaterThan(2)
+  expect((await findClosing(dayAt(0)))?.day).toBe(dayAt(0))
+})
+
+test('the offsets of a later payout are undone for the days before it', async () => {
+  const provider = await newProvider({ account: '1041001001' })
+  const [debit] = await completedDebits(provider, [100_00], at('12:00:00'))
+  const pay = async ({ id }: { id: BatchId }, day: number) => {
+    const { connectors } = fakeBank()
+    return granted(await payBatch(id, { runtime: runtimeAt('00:10:00', day), connectors }))
+  }
+  await fund(300_00, at('10:00:00'))
+  await pay(await builtBatch(provider), 2)
+  await reverse(debit?.facts.reference as Reference, at('09:00:00', 2))
+  const below = await builtBatch(provider, 3)
+  await completedDebits(provider, [90_00], at('12:00:00', 3))
+  expect(await pay(await builtBatch(provider, 4), 5)).toMatchObject({
+    offsets: [{ batch: below.id, amount: 90_00 }],
+  })
+  for (const day of [0, 1, 2, 3, 4, 5]) expect(await found(day)).toEqual([])
+})
+
+test('a batch that is open or not summed when the night reads it causes no difference', async () => {
+  const provider = await newProvider()
+  await completedDebits(provider, [100_00], at('12:00:00'))
+  const request = { provider, date: dayAt(1), timeIsUp: () => true }
+  const { batches } = await buildBatch(request, runtimeAt('00:00:01'))
+  expect([await found(0), await found(1)]).toEqual([[], []])
+  await overwrite(keys.batch(batches[0] as BatchId), { sealedAt: at('00:00:02', 1).toISOString() })
+  expect(await found(0)).toEqual([])
+})
+
+test('a fault of the table during the comparison is a fault of the run, and no difference', async () => {
+  aroundTableCalls((_, next, text) => {
+    if (!text().includes('"FUNDING"')) return next()
+    throw Object.assign(new Error('throttled'), { $metadata: {} })
+  })
+  await expect(found(0)).rejects.toThrow('throttled')
+})
 
 test('the balances are stored only for days without a difference', async () => {
   const { batch } = await settleDay()
