@@ -3,21 +3,31 @@ import { beforeEach, expect, test } from 'vitest'
 import { manageReconciliation } from '../../functions/operator/manage-reconciliation.ts'
 import type { Debit } from '../../shared/domain/debits/debit.ts'
 import type { Status } from '../../shared/domain/debits/lifecycle.ts'
+import type { Reference } from '../../shared/domain/ids.ts'
 import type { ProviderId } from '../../shared/domain/providers/provider.ts'
-import type { Day } from '../../shared/domain/time.ts'
+import { type Day, dayAfter } from '../../shared/domain/time.ts'
+import { newFindings } from '../../shared/reconciliation/findings.ts'
 import { performPart } from '../../shared/reconciliation/perform.ts'
+import { linePages } from '../../shared/reconciliation/read.ts'
+import { reconcile } from '../../shared/reconciliation/reconcile.ts'
 import { type Reconciliation, resultOf, startRun } from '../../shared/reconciliation/runs.ts'
+import { readSlice } from '../../shared/reconciliation/slices.ts'
+import { groupsOf } from '../../shared/store/concurrent.ts'
 import { keys } from '../../shared/store/keys.ts'
 import { listBatchTimes } from '../../shared/store/settlement/batches.ts'
+import { chunkId, toChunkItem } from '../../shared/store/settlement/chunk-item.ts'
 import { findClosing } from '../../shared/store/settlement/ledger-days.ts'
 import * as store from '../../shared/store/settlement/reconciliations.ts'
+import type { Span } from '../../shared/store/table.ts'
 import { keyOf, put, readCollection, remove } from '../../shared/store/table.ts'
+import { numberedLine } from '../settlement/report/one-batch.ts'
 import { demoProvider, providerId, still } from '../support/examples.ts'
 import { storeProvider } from '../support/settings.ts'
 import { aroundTableCalls } from '../support/table-calls.ts'
 import { useFreshTable } from '../support/tables.ts'
 import {
   at,
+  batchOf,
   charged,
   DAY_AFTER,
   overwrite,
@@ -152,6 +162,71 @@ test.each([TODAY, TOMORROW, DAY_AFTER])(
     }
   },
 )
+
+test('the calls of a run that hits its time limit find the same as one uninterrupted run', async () => {
+  await damage(await severalProviders())
+  const expected = await reconcileLater(TODAY, LATER)
+  const runtime = still({ now: () => LATER, newId: randomUUID })
+  let calls = 0
+  for (let id: string | undefined; ; calls += 1) {
+    let steps = 0
+    const timeIsUp = () => {
+      steps += 1
+      return steps > 20
+    }
+    const result = await reconcile(TODAY, runtime, { id, timeIsUp, sliceMax: 10 })
+    if ('differences' in result) {
+      expect(sorted(result)).toEqual(sorted(expected))
+      break
+    }
+    expect(result.id).toBe(id ?? result.id)
+    id = result.id
+  }
+  expect(calls).toBeGreaterThan(2)
+})
+
+test('each unsettled debit of a provider with several slices of them is checked once', async () => {
+  await putProviders()
+  const month = dayAfter(TODAY, 40)
+  const debits = await debitsOf(providerId('other'), 60)
+  const count = debits.filter(({ status }) => status === 'completed').length
+  const runtime = still({ now: () => at(dayAfter(month), '02:00:05'), newId: randomUUID })
+  const result = await reconcile(month, runtime, { sliceMax: 10 })
+  const { invariants } = result as Reconciliation
+  const settled = invariants.find(({ number }) => number === 22)
+  expect([settled?.checked, settled?.differences]).toEqual([count, count])
+})
+
+test('a second with more debits than a slice holds is read as one slice', async () => {
+  const references = ['A', 'B', 'C', 'D'] as Reference[]
+  async function* list({ from, before }: Span) {
+    if (from.getTime() <= 500 && before.getTime() > 500) for (const one of references) yield [one]
+  }
+  const { references: read, rest } = await readSlice(list, { from: 0, before: 86_400_000 }, 3)
+  expect(read).toEqual(references)
+  expect(rest).toMatchObject({ from: 1_000, before: 86_400_000 })
+})
+
+test('the lines of a batch are read by two thousand at once', async () => {
+  const large = batchOf(TODAY)
+  const lines = Array.from({ length: 2_001 }, (_, n) => numberedLine(n))
+  for (const [n, some] of groupsOf(lines, 98).entries()) {
+    const id = chunkId(0, n + 1)
+    const chunk = toChunkItem(large.id, { id, lines: some, linesInLane: 0 })
+    await put(keys.chunk(large.id, id), 'lines', chunk)
+  }
+  const pages = await Array.fromAsync(linePages(large))
+  expect(pages.map(({ length }) => length)).toEqual([2_000, 1])
+  expect(pages.flat()).toEqual(lines)
+})
+
+test('the examples of a finding have a limited size, and all of its differences are counted', () => {
+  const findings = newFindings(700)
+  const wrong = { checked: 1, wrong: ['x'.repeat(300)] }
+  for (let n = 0; n < 5; n += 1) findings.add(1, { subject: String(n) }, wrong)
+  const examples = [{ subject: '0' }, { subject: '1' }]
+  expect(findings.list()[0]).toMatchObject({ checked: 5, differences: 5, examples })
+})
 
 test('the interrupted parts store the same balances as one uninterrupted run', async () => {
   await severalProviders()
