@@ -545,6 +545,20 @@ test('a retried payout is failed only a minute after it was sent, however long a
   expect(granted(await fail(batch, '00:06:00'))).toMatchObject({ status: 'failed' })
 })
 
+test('a payout that an operator fails returns its offsets, and one without a time of sending may be in flight', async () => {
+  const [below] = (await belowZero(100_00)) as [Batch]
+  const batch = await batchOf(120_00, 2)
+  bank.behaviours.push('pay later')
+  expect(await pay(batch)).toMatchObject({ paid: 20_00, offsets: [{ amount: 100_00 }] })
+  // An earlier version did not store the time of sending.
+  const stored = toBatchItem({ ...(await reload(batch)), sentAt: undefined })
+  await put(keys.batch(batch.id), 'batch', stored)
+  expect(refused(await fail(batch, '00:01:00')).details).toContain('try again in a minute')
+  expect(granted(await fail(batch, '00:01:01'))).toMatchObject({ status: 'failed', offsets: [] })
+  expect(await reload(below)).toMatchObject({ status: 'pending', outstanding: -100_00 })
+  expect(await retry(batch)).toMatchObject({ status: 'completed', paid: 20_00 })
+})
+
 test('a worker that read a payout before it was failed and retried does not send it again', async () => {
   const batch = await batchOf(100_00)
   bank.behaviours.push('pay later')
