@@ -1,15 +1,23 @@
+import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { newBucket } from '../../../sandbox/aws/bucket.ts'
 import { noJournal } from '../../../sandbox/aws/journal.ts'
 import { answerCalls, type Command, perform } from '../../../sandbox/aws/sdk.ts'
-import { readReport, writeReport } from '../../../shared/settlement/report/bucket.ts'
+import {
+  openReport,
+  readGeneration,
+  readReport,
+  writeReport,
+} from '../../../shared/settlement/report/bucket.ts'
 import { batch } from './one-batch.ts'
 
 const MEGABYTE = 1024 * 1024
 const owner = batch()
 const key = `settlements/demo/${owner.id}`
 
+/** Of each read. */
+let fault: string | undefined
 let bucket: ReturnType<typeof newBucket>
 let calls: string[]
 /** The bytes of all parts that S3 has received. */
@@ -18,10 +26,13 @@ beforeEach(() => {
   process.env.REPORTS_BUCKET = 'reports'
   bucket = newBucket(noJournal)
   calls = []
+  fault = undefined
   received = 0
   answerCalls(({ constructor: { name }, input }: Command) =>
     perform(async () => {
       calls.push(name)
+      if (name === 'GetObjectCommand' && fault)
+        throw Object.assign(new Error(fault), { name: fault })
       if (name === 'UploadPartCommand') {
         await setTimeout(20)
         received += (input.Body as Uint8Array).length
@@ -62,4 +73,16 @@ test.each([
   // Parts may still be in flight.
   expect(calls.filter((name) => name !== 'UploadPartCommand')).toEqual(expected)
   expect(await readReport(owner, 'csv')).toEqual({ text: 'whole' })
+})
+
+test('a report is missing if S3 says so, and one that a role may not read is so only for its bytes', async () => {
+  const reads = [() => readReport(owner, 'csv'), () => openReport(owner, 'csv'), readGeneration]
+  const outcomes = () => Promise.all(reads.map((read) => read().catch(({ name }) => name)))
+  expect(await outcomes()).toEqual([undefined, undefined, { generation: 1, isInTable: true }])
+  await writeReport(owner, 'csv', ['whole'])
+  expect(await outcomes()).toEqual([{ text: 'whole' }, expect.any(Readable), expect.anything()])
+  fault = 'AccessDenied'
+  expect(await outcomes()).toEqual([fault, undefined, fault])
+  fault = 'SlowDown'
+  expect(await outcomes()).toEqual([fault, fault, fault])
 })
