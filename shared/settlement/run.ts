@@ -11,11 +11,11 @@ import { buildBatch } from './build.ts'
 import { type PaymentDeps, payBatch } from './pay.ts'
 import { notPayable } from './payee.ts'
 
-type RunRequest = { date: Day; providers: readonly ProviderId[]; timeIsUp?: () => boolean }
+type RunRequest = { date: Day; providers: readonly ProviderId[]; timeIsUp: () => boolean }
 
 /** Builds, then pays: the run of a day as an operator starts it for some providers. */
 export const runSettlement = async (
-  { date, providers, timeIsUp = () => false }: RunRequest,
+  { date, providers, timeIsUp }: RunRequest,
   deps: PaymentDeps,
 ): Promise<RunResult> => {
   const result: RunResult = { built: [], paid: [], unpaid: [], unbuilt: [], due: [], underway: [] }
