@@ -46,6 +46,8 @@ export const manageReconciliation = operatorHandler(reconciliation, {
     if ('cursor' in request) {
       const { cursor } = request
       const page = await readBankDebits({ bank: identifier, date, cursor })
+      if (!page)
+        return invalid({ statement: ['continues a list that is missing: compare the file again'] })
       if (cursor) return page
       const booked = (await loadBooked(date))(identifier)
       return { ...page, booked, read_at: author.at.toISOString() }

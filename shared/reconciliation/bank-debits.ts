@@ -49,16 +49,19 @@ type BankDebitsRequest = { bank: BankIdentifier; date: Day; cursor: BankDebitsCu
 /**
  * Reads a page of a bank's debits, in any status, that were charged on a day or the three days before
  * (docs/api.md#bank-statements). A debit whose status changes between two pages is in both.
+ * @returns undefined if the list of the cursor does not exist
  */
 export const readBankDebits = async (
   { bank, date, cursor }: BankDebitsRequest,
   { examinedMax = EXAMINED_MAX } = {},
-): Promise<BankDebitsPage> => {
+): Promise<BankDebitsPage | undefined> => {
   const span = { from: startOf(dayAfter(date, -AROUND_DAYS)), before: startOf(dayAfter(date)) }
   const debits: Movement[] = []
   let examined = 0
   let after = cursor?.after ?? null
-  for (const { provider, list } of await listsFrom(cursor)) {
+  const lists = await listsFrom(cursor)
+  if (!lists) return undefined
+  for (const { provider, list } of lists) {
     for (;;) {
       const page = { ...span, ...(after ? { after } : {}), limit: PAGE_SIZE }
       const { references, next } = await listCreated(provider, list, page)
@@ -82,9 +85,8 @@ const listsFrom = async (cursor: BankDebitsCursor | null) => {
   const first = lists.findIndex(
     ({ provider, list }) => provider === cursor.provider && list === cursor.list,
   )
-  // An index that lags may lack its provider. Without an error, the debits that follow would be missing.
-  if (first < 0) throw new Error(`The list ${cursor.list} of ${cursor.provider} is gone`)
-  return lists.slice(first)
+  // An index that lags may lack its provider: the debits that follow would be missing.
+  return first < 0 ? undefined : lists.slice(first)
 }
 
 const findOfBank = async (bank: BankIdentifier, references: readonly Reference[]) => {

@@ -141,6 +141,7 @@ const rows = rowsOf(`
   reconciliation statement bank=ZZZ date=2026-11-21 statement={"cursor":null}  no such bank
   reconciliation statement bank=GCB date=2026-11-21 statement=statement.csv  --statement: is compared by
   reconciliation statement bank=GCB date=2026-11-21 statement={"uuids":["x"]}  --statement: is compared by
+  reconciliation statement bank=GCB date=2026-11-21 statement={"cursor":{"provider":"nobody","list":"main","after":null}}  --statement: continues a list that is missing
   reconciliation statement bank=GCB date=2026-02-30 statement={"cursor":null}  --date: 
   reconciliation statement bank=GCB date=2026-11-21  --statement: is required
   ledger account ${DAYS} account=nonsense  --account: must be an account
