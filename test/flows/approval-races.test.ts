@@ -103,23 +103,23 @@ testInProcess.each(Object.entries(races))(
   },
 )
 
-testInProcess('a payout that gets a later day during the call waits for an approval', async () => {
-  await service.chargeCompleted({}, 'sk_sandbox_other')
-  const { built } = await call('settlement', 'run', { date: nightAfter(0), provider: 'other' })
-  const batch = (await findBatch(built[0].id)) as Batch
-  const payOn = (day: Day) =>
-    put(keys.batch(batch.id), 'batch', toBatchItem({ ...batch, payOn: day }))
-  await payOn(dayOf(new Date()))
-  let reads = 0
-  const restore = aroundTableCalls(async (_name, next, text) => {
-    if (!text().includes(batch.id)) return next()
-    reads += 1
-    const reply = await next()
-    if (reads === 1) await payOn(nightAfter(1))
-    return reply
-  })
-  const options = { batch: batch.id, 'any-day': 'true' }
-  const reply = await operate('settlement', 'process', options).finally(restore)
-  const error = 'another operator made a change during this call: call again'
-  expect(reply).toEqual({ error })
-})
+testInProcess(
+  'a payout that gets a later day during the call is refused, and the operator must call again',
+  async () => {
+    await service.chargeCompleted({}, 'sk_sandbox_other')
+    const { built } = await call('settlement', 'run', { date: nightAfter(0), provider: 'other' })
+    const batch = (await findBatch(built[0].id)) as Batch
+    const payOn = (day: Day) =>
+      put(keys.batch(batch.id), 'batch', toBatchItem({ ...batch, payOn: day }))
+    await payOn(dayOf(new Date()))
+    const restore = aroundTableCalls(async (name, next, text) => {
+      const reply = await next()
+      if (name === 'Get' && text().includes(batch.id)) await payOn(nightAfter(1))
+      return reply
+    })
+    const options = { batch: batch.id, 'any-day': 'true' }
+    const reply = await operate('settlement', 'process', options).finally(restore)
+    const error = 'another operator made a change during this call: call again'
+    expect(reply).toEqual({ error })
+  },
+)

@@ -202,7 +202,8 @@ testInProcess(
       results.push(printed(await manageCustomer(slow)(event)))
     expect(results.at(-1)).toEqual({ ...NONE, added: 2, refused: 1_000 })
     const processed = results.slice(0, -1).map((one) => one.processed)
-    expect(processed).toEqual([0, 0, 1])
+    expect(processed).toEqual(processed.toSorted())
+    expect(processed).toEqual(expect.arrayContaining([0, 1]))
     expect(results[0]).toMatchObject({ bulk: scope.bulk, total: 2 })
     expect(await recordsOf(scope)).toHaveLength(1)
   },

@@ -164,8 +164,8 @@ testInProcess(
     const correct = (amount: string) =>
       service.call('funding', 'correct', { reference: 'R-RACE', amount, reason: 'Typing error' })
     let isFirst = true
-    const restore = aroundTableCalls(async (name, next) => {
-      if (isFirst && name === 'TransactWrite') {
+    const restore = aroundTableCalls(async (name, next, text) => {
+      if (isFirst && name === 'TransactWrite' && text().includes('R-RACE')) {
         isFirst = false
         await correct('5.00')
       }

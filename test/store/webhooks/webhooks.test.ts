@@ -44,11 +44,10 @@ test('a sealed secret opens only for its owner, with its key, and unchanged', as
   const flipped = Buffer.from(sealed, 'base64')
   flipped[14] = (flipped[14] ?? 0) ^ 1
   expect(await unseal(flipped.toString('base64'), DEMO)).toBeUndefined()
-  process.env.SEALING_KEY = 'another text'
+  vi.stubEnv('SEALING_KEY', 'another text')
   expect(await unseal(sealed, DEMO)).toBeUndefined()
-  process.env.SEALING_KEY = ' a text for tests\n'
+  vi.stubEnv('SEALING_KEY', ' a text for tests\n')
   expect(await unseal(sealed, DEMO)).toBe('whsec_1')
-  process.env.SEALING_KEY = 'a text for tests'
 })
 
 test('a text that names no version opens with the current or the previous version', async () => {
@@ -70,12 +69,11 @@ test('a text that names no version opens with the current or the previous versio
   calls.on(GetSecretValueCommand).rejects(new Error('Access denied'))
   await expect(unseal(sealed, DEMO)).rejects.toThrow('Access denied')
   calls.restore()
-  vi.unstubAllEnvs()
 })
 
 test('a version of the key is read from Secrets Manager once, and the current one for each new secret', async () => {
-  delete process.env.SEALING_KEY
-  process.env.SEALING_KEY_ARN = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:key'
+  vi.stubEnv('SEALING_KEY', undefined)
+  vi.stubEnv('SEALING_KEY_ARN', 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:key')
   const calls = mockClient(SecretsManagerClient)
   calls.on(GetSecretValueCommand).resolves({ SecretString: 'from the manager\n', VersionId: 'v-1' })
   const sealed = [await seal('whsec_2', DEMO, real), await seal('whsec_3', DEMO, real)]
@@ -83,19 +81,21 @@ test('a version of the key is read from Secrets Manager once, and the current on
   for (const text of sealed) expect(await unseal(text, DEMO)).toMatch(/^whsec_[23]$/)
   const versions = calls.commandCalls(GetSecretValueCommand).map(({ args }) => args[0].input)
   expect(versions.map(({ VersionId }) => VersionId)).toEqual([undefined, undefined, 'v-1'])
-  process.env.SEALING_KEY = 'from the manager'
+  vi.stubEnv('SEALING_KEY', 'from the manager')
   expect(await unseal(sealed[0] ?? '', DEMO)).toBe('whsec_2')
+  calls.restore()
 })
 
 test('a sealing key of white space, and one that does not exist, seal no secret', async () => {
-  delete process.env.SEALING_KEY
-  process.env.SEALING_KEY_ARN = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:key'
+  vi.stubEnv('SEALING_KEY', undefined)
+  vi.stubEnv('SEALING_KEY_ARN', 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:key')
   const calls = mockClient(SecretsManagerClient)
   calls.on(GetSecretValueCommand).resolves({ SecretString: ' \n' })
   await expect(seal('whsec_4', DEMO, real)).rejects.toThrow('The sealing key is empty')
   const missing = new ResourceNotFoundException({ message: 'No secret', $metadata: {} })
   calls.on(GetSecretValueCommand).rejects(missing)
   await expect(seal('whsec_4', DEMO, real)).rejects.toThrow('The sealing key does not exist')
+  calls.restore()
 })
 
 test('no change of the health by twenty concurrent workers is lost', async () => {
