@@ -33,10 +33,25 @@ test('a credential is shown once, listed by its last characters and revoked by i
   expect(await service.call('credential', 'show', { token })).toEqual(shown)
   expect(await service.call('credential', 'revoke', { id })).toEqual({ revoked: true })
   expect((await service.get(BANKS, token)).status).toBe(401)
-  const revoked = await service.call('credential', 'show', { id })
-  expect(revoked.revoked_at).toMatch(/^\d{4}-/)
-  expect(await service.call('credential', 'revoke', { id }, 'local:ama')).toEqual({ revoked: true })
-  expect(await service.call('credential', 'show', { id })).toEqual(revoked)
+  const { revoked_at } = await service.call('credential', 'show', { id })
+  expect(revoked_at).toMatch(/^\d{4}-/)
+})
+
+test('a credential that is revoked again keeps its time, and its second revocation is not recorded', async () => {
+  const { id } = await service.call('credential', 'issue', { provider: 'demo' })
+  const revoke = (actor: string) => service.call('credential', 'revoke', { id }, actor)
+  const stored = async () => [
+    await service.call('credential', 'show', { id }),
+    await service.changeOf(id),
+  ]
+  await revoke('local:kofi')
+  const first = await stored()
+  expect(first).toMatchObject([
+    { revoked_at: expect.any(String) },
+    { noun: 'credential', verb: 'revoke', by: 'local:kofi' },
+  ])
+  expect(await revoke('local:ama')).toEqual({ revoked: true })
+  expect(await stored()).toEqual(first)
 })
 
 testInProcess(

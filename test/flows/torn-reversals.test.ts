@@ -103,9 +103,14 @@ test('a reversal that is lost after its refund was sent is repeated with the ref
   })
   const made = await findRefund(reference)
   expect((await findDebit(reference))?.status).toBe('completed')
-  expect((await reverse(reference)).refund).toMatchObject({ status: 'completed' })
+  const { uuid, refund } = await reverse(reference)
+  expect(refund).toMatchObject({ status: 'completed' })
   expect(await findRefund(reference)).toEqual(made)
-  expect(bank.made.filter((uuid) => uuid === made?.uuid)).toHaveLength(1)
+  await service.runJob('refund-customer', { reference })
+  const payments = bank.requests.filter(
+    ({ method, body }) => method === 'POST' && body.debit_uuid === uuid,
+  )
+  expect(payments).toHaveLength(1)
 })
 
 const ask = (reference: Reference) =>
