@@ -194,8 +194,8 @@ test('a record that was removed, or whose source an earlier release did not seal
   await seal(next)
   const content = contentOf(next)
   expect(content.late.count).toBe(0)
-  const { changes: _, ...sources } = content.sources
-  rewrite(`${next}.json`, () => JSON.stringify({ ...content, sources }))
+  const { changes: _, ...others } = content.sources
+  rewrite(`${next}.json`, () => JSON.stringify({ ...content, sources: others }))
   objects.delete(`${next}/changes.ndjson`)
   await seal(dayAfter(next))
   expect(contentOf(dayAfter(next)).late.count).toBe(0)
@@ -260,7 +260,7 @@ test('a restored table may have one of two records of the same millisecond', asy
   expect((await verified(THIRD, THIRD))[THIRD]).toMatch(/^altered: changes .*#kept$/)
 })
 
-test('a restored table lacks no record before its latest one, although that is not the last line', async () => {
+test('the verification names a removed record of a restored table that precedes its latest one', async () => {
   const granted = { decision: 'granted', decidedBy: 'kofi', decidedAt: at(THIRD, '15:00:00') }
   for (const [time, decision] of [
     ['10:00:00', granted],

@@ -74,21 +74,22 @@ test('an erased refund has neither account nor texts', () => {
 })
 
 test('an erased refund keeps that its earlier attempts failed, without the texts of the bank', () => {
-  const failed = failRefund(reversalRefund(reversed), {
+  const rejected = failRefund(reversalRefund(reversed), {
     failure: 'No account',
     at: at('12:00:00.000'),
   })
-  const { uuid, failedAt } = failed
-  expect(eraseRefund(retryRefund(failed)).failed).toEqual([{ uuid, failedAt, failure: '' }])
+  const { uuid, failedAt } = rejected
+  expect(eraseRefund(retryRefund(rejected)).failed).toEqual([{ uuid, failedAt, failure: '' }])
 })
 
 const open = { ...reversalRefund(reversed), status: 'processing' } as const
 
 test.each([
-  [{ ...failed, status: 'processing' } as const, undefined, 'processing'],
-  [{ ...failed, status: 'pending' } as const, undefined, 'pending'],
-  [failed, open, 'with a processing refund'],
-  [failed, { ...open, status: 'completed' } as const, undefined],
-])('the open work of a debit is what an erasure waits for', (debit, refund, expected) => {
+  ['a processing debit', 'processing', { ...failed, status: 'processing' } as const],
+  ['a pending debit', 'pending', { ...failed, status: 'pending' } as const],
+  ['a failed debit with an open refund', 'with a processing refund', failed, open],
+  ['a failed debit whose refund has ended', undefined, failed, { ...open, status: 'completed' }],
+] as const)('the open work of %s, for which an erasure waits, is %s', (...row) => {
+  const [, expected, debit, refund] = row
   expect(openWork(debit, { refund, exceptions: [] })).toBe(expected)
 })

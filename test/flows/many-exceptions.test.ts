@@ -173,16 +173,16 @@ describe('a refund of many debits', () => {
 
   test('one approval accepts the requests of a provider for many reversals', async () => {
     const { credential } = await createProvider(service, 'asking', { reversals: 'request' })
-    const asked: string[] = []
+    const requested: string[] = []
     for (const _ of [1, 2]) {
       const { reference } = await service.chargeCompleted({}, credential)
       const sent = { credential, body: { reason: 'Cancelled' } }
       await service.send('POST', pathOf('request-reversal', { reference }), sent)
-      asked.push(reference)
+      requested.push(reference)
     }
-    const { id } = await request('refund', asked)
+    const { id } = await request('refund', requested)
     expect(await grant(id)).toEqual({ done: 2, skipped: [], refused: [] })
-    for (const reference of asked) {
+    for (const reference of requested) {
       const { status, refund, reversal_request } = await service.show(reference)
       expect([status, reversal_request.status]).toEqual(['reversed', 'accepted'])
       expect(reversal_request.note).toBe(`refund ${refund.uuid}`)
@@ -212,11 +212,11 @@ describe('a refund of many debits', () => {
       const selection = { kind: 'late_completion', bank: 'ECO', from: today(), to: today() }
       let reads = 0
       const slow = { ...real, now: () => new Date(Date.now() + 5_000 * reads++) }
-      const call = { verb: 'refund', options: selection }
-      const { bulk, processed } = printed(await manageException(slow)(call))
+      const event = { verb: 'refund', options: selection }
+      const { bulk, processed } = printed(await manageException(slow)(event))
       expect(processed).toBeGreaterThan(0)
       expect(processed).toBeLessThan(10)
-      const rest = { ...call, options: { ...selection, bulk } }
+      const rest = { ...event, options: { ...selection, bulk } }
       const all = { done: 10, skipped: [], refused: [] }
       expect(printed(await manageException(real)(rest))).toEqual(all)
     },

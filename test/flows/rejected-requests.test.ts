@@ -181,8 +181,8 @@ test.each([
 })
 
 test.each([
-  ['answers 503', 0, '503/1503'],
-  ['is above its limit', 5_000, '429/1455'],
+  ['gets 503', 0, '503/1503'],
+  ['gets 429 above its limit', 5_000, '429/1455'],
 ])('a report whose debit cannot be read %s', async (_, usedBefore, code) => {
   counts.usedBefore = usedBefore
   const report = callerOf('debit-callback')

@@ -202,7 +202,7 @@ test('a failed refund whose retry is lost is retried again, although the retry r
   expect(await differencesOf(reference)).toEqual([])
 })
 
-test('a note about a rejected refund leaves its completed retry, which lost the exception, as it is', async () => {
+test('a note about a rejected refund does not change its completed retry if the exception was lost', async () => {
   const reference = await completed()
   bank.conducts.push('reject')
   await reverse(reference)

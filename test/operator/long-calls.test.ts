@@ -114,7 +114,11 @@ test('a reconciliation of several calls continues its run', async () => {
 
 test.each([
   ['with the differences of its reconciliation', reconciled, JSON.stringify(differing)],
-  ['without a reconciliation that is refused', { error: 'the day has not ended' }, undefined],
+  [
+    'without differences if its reconciliation is refused',
+    { error: 'the day has not ended' },
+    undefined,
+  ],
 ])('a day is closed %s', async (_, reply, expected) => {
   const closed = { result: 'closed' }
   const call = await complete('day close', date, [reply, closed])

@@ -262,7 +262,7 @@ test('a debit that was completed a month ago and has no line is a difference', a
   ])
 })
 
-test('a fee at the minimum, between the bounds or at the maximum of its schedule, or above its amount, is no difference', async () => {
+test('a fee at the minimum, between the bounds or at the maximum of its schedule, or above its amount, causes no difference', async () => {
   await putProviders()
   const feeSchedule = { basisPoints: 150, fixed: 0, minimum: 1_00, maximum: 2_00 }
   await overwrite(keys.provider(other), { feeSchedule })

@@ -211,8 +211,8 @@ test.each([
 
 test.each(['ISO-8859-1', 'Windows-1252'])('a camt.053 document in %s is read', async (encoding) => {
   const file = camt(entry('CRDT', '<AddtlNtryInf>Café</AddtlNtryInf>')).replace('UTF-8', encoding)
-  const read1 = await read(Buffer.from(file, 'latin1'))
-  expect(briefly(read1)).toEqual(['debit A-1 10000 2026-11-23'])
+  const statement = await read(Buffer.from(file, 'latin1'))
+  expect(briefly(statement)).toEqual(['debit A-1 10000 2026-11-23'])
 })
 
 const movement = (

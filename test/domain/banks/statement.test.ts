@@ -161,7 +161,7 @@ test('a statement of any size is read at most 30,000 rows ahead of their compari
   expect(ahead).toBeLessThanOrEqual(30_000)
 })
 
-test('a file that cannot be read to its end is no malformed file', async () => {
+test('a fault while a file is read is thrown, not reported as a malformed file', async () => {
   const fault = new Error('EIO: i/o error, read')
   async function* parts() {
     yield Buffer.from(`${HEADER}\n${`${FIELDS}\n`.repeat(400)}`)
