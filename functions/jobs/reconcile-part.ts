@@ -15,6 +15,7 @@ const RUN_MS = 300_000
 /**
  * Performs a part of a reconciliation. If the time is up first, the stored rest makes the relay request
  * its parts. Without a part, ends the run, whose parts are all stored, and seals the audit of its day.
+ * Only nightly runs have messages: an operator's run does its parts itself.
  */
 export const reconcilePart = (runtime: Pick<Runtime, 'now' | 'random' | 'pause'>) =>
   consumer('reconciliation-parts', async ({ run: id, part: partId }) => {

@@ -13,7 +13,7 @@ const UNRESERVED = /[A-Za-z0-9]/
 
 const inHex = (byte: number): string => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
 
-/** Percent-encodes all but letters, digits and `safe`. */
+/** Percent-encodes all but letters, digits and `safe`; writes a space as `space`. */
 const percent = (safe: string, space: '%20' | '+' = '%20'): Encoder => {
   const bytes = Array.from({ length: 256 }, (_, byte) => {
     const character = String.fromCharCode(byte)

@@ -80,7 +80,7 @@ test('no request is sent without TLS outside the local sandbox, or without setti
   expect(await faultOf(submit(url, submissionOf(), { localPeers: [] }))).toBe(2001)
   const settingsOf = async () => undefined
   expect(await faultOf(submit(url, submissionOf(), { settingsOf }))).toBe(2001)
-  // The table is no bank, whose health its fault would lower.
+  // A fault of the table must not lower the health of the bank.
   const down = new Error('the table is down')
   const failing = { settingsOf: () => Promise.reject(down) }
   await expect(submit(url, submissionOf(), failing)).rejects.toBe(down)

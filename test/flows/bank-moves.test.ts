@@ -75,7 +75,7 @@ testInProcess(
     bank.outcomes.set(batch.uuid, { status: 'rejected', message: 'No such account' })
     expect(await payee.batch('process', batch.id)).toMatchObject({ status: 'failed' })
     await staysWith(`the payout of ${batch.id} is failed: end it first`)
-    // Another bank pays, but may reject the payout too: each retry asks this one first.
+    // Another bank pays now. If it rejects the payout, a retry queries HTB first.
     vi.stubEnv('SANDBOX_BANK', 'true')
     const slow = settlementAccount('1041009999')
     await service.call('provider', 'update', { provider: 'moving', ...slow })

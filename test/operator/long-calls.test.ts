@@ -7,7 +7,7 @@ import type { OperatorReply } from '../../shared/operator/verbs.ts'
 
 type LongCall = NonNullable<Parameters<typeof operateFully>[2]>
 
-/** Makes a call, of which each step has the next reply. Returns the last reply, the steps and the progress. */
+/** Runs a call whose steps get `replies` in order. */
 const complete = async (
   name: string,
   options: Record<string, string>,

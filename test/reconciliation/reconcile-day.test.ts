@@ -151,7 +151,7 @@ test('a night reconciles each day since the last run, and completes one that was
     take(reconcileDay(still({ now: () => at(day, '02:00:05') })), 'reconciliations', {})
   await nightOf(TOMORROW)
   await remove(keys.reconciliationPart(TODAY, 'demo'))
-  // The message of a part that is lost ends.
+  // The worker discards the message of a part that does not exist.
   await perform('demo')
   await nightOf(dayAfter(next))
   const runs = await Promise.all(

@@ -89,7 +89,7 @@ const socketTo = ({ url, addresses }: Target): Socket => {
     host,
     port: Number(url.port || (secure ? 443 : 80)),
     lookup: fixedLookup(addresses),
-    // Explicit, because without it a lookup must return one address.
+    // Node requests all addresses of a lookup only with this option.
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     noDelay: true,
