@@ -71,9 +71,10 @@ const readRefunds = async (
   const start = after === '' ? from : new Date(after)
   for await (const page of refundPages('completed', { from: start, before })) {
     await add(page)
-    // DynamoDB returns the refunds of a page in no order.
-    const last = new Date(Math.max(...page.map(({ completedAt }) => Number(completedAt))))
-    if (outgoing.length >= pageSize && last > start) return { outgoing, next: last.toISOString() }
+    const last = page.at(-1)?.completedAt
+    if (outgoing.length >= pageSize && last && last > start) {
+      return { outgoing, next: last.toISOString() }
+    }
   }
   return { outgoing, next: null }
 }

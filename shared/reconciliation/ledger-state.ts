@@ -79,16 +79,8 @@ const shareOf = (item: Case, end: Date): bigint => {
   return (isReturned ? 0n : whole(late[0]?.amount ?? 0)) - paid
 }
 
-/**
- * Sums by provider the debits that were completed before `end`, and reversed unsettled since.
- * @param isFirst returns whether a reversal precedes the read of unsettled debits, which else counts the debit
- * @returns undefined if that is unknown
- */
-export const reversedSince = async (
-  cases: readonly Case[],
-  end: Date,
-  isFirst: (provider: ProviderId, reversedAt: Date) => boolean | undefined,
-) => {
+/** Returns the debits that were completed before `end`, and reversed unsettled since. */
+export const reversedSince = async (cases: readonly Case[], end: Date) => {
   const reversals = new Map(
     cases.flatMap(({ refund }) =>
       refund?.origin === 'reversal' && refund.createdAt >= end
@@ -96,16 +88,13 @@ export const reversedSince = async (
         : [],
     ),
   )
-  const owed = new Map<ProviderId, bigint>()
-  for (const [reference, debit] of await findDebits([...reversals.keys()])) {
-    const { provider } = debit.facts
-    if (debit.settledIn || !isBefore(completionOf(debit)?.completedAt, end)) continue
-    const isUnread = isFirst(provider, reversals.get(reference) ?? end)
-    if (isUnread === undefined) return undefined
-    if (!isUnread) continue
-    owed.set(provider, (owed.get(provider) ?? 0n) + whole(debit.facts.amount))
-  }
-  return owed
+  const debits = await findDebits([...reversals.keys()])
+  return [...reversals].flatMap(([reference, reversedAt]) => {
+    const debit = debits.get(reference)
+    if (!debit || debit.settledIn || !isBefore(completionOf(debit)?.completedAt, end)) return []
+    const { provider, amount } = debit.facts
+    return [{ provider, amount: whole(amount), reversedAt }]
+  })
 }
 
 /** Returns the debt for batches sealed before `end`, and the cash of payouts since. */

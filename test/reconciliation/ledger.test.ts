@@ -420,6 +420,15 @@ test.each([
   },
 )
 
+test('a reversal while its provider is read leaves the rest of the ledger compared', async () => {
+  await settleDay()
+  await remove(keys.funding(gcb.identifier, 'R-1'))
+  const [debit] = await completedDebits(await newProvider(), [100_00], at('12:00:00'))
+  const reversal = () => reverse(debit?.facts.reference as Reference, at('02:00:30', 1))
+  const difference = 'cash is 0.00 in the ledger, but 150.00 in the table'
+  expect(await foundAfter(0, reversal)).toMatchObject([{ difference }])
+})
+
 type During = { day: number; query: number; isSealed: boolean }
 
 /** Builds the batch of the night of a reconciliation before one of the queries that its ledger task makes. */
