@@ -61,17 +61,18 @@ const PAUSE_CAP_MS = 1_000
 const EMPTY_READS_MAX = 8
 
 /**
- * Reads many items, each once and by default strongly consistent, in no order. Retries unread keys with
- * exponential backoff. The pauses have no jitter, so that a run can be replayed.
+ * Reads many items, each once and by default strongly consistent, in the order of the keys. Retries
+ * unread keys with exponential backoff. The pauses have no jitter, so that a run can be replayed.
  * @throws ProvisionedThroughputExceededException after eight consecutive reads without an item
  */
 export const readMany = async (
   keys: readonly Key[],
   { isConsistent: ConsistentRead = true }: { isConsistent?: boolean } = {},
 ): Promise<Item[]> => {
-  const items: Item[] = []
+  const items = new Map<string, Item>()
   // DynamoDB rejects a batch that names a key twice.
-  const unique = [...new Map(keys.map((key) => [`${key.pk} ${key.sk}`, key])).values()]
+  const named = new Map(keys.map((key) => [nameOf(key), key]))
+  const unique = [...named.values()]
   for (let index = 0; index < unique.length; index += BATCH_MAX) {
     let Keys = unique.slice(index, index + BATCH_MAX)
     let emptyReads = 0
@@ -79,7 +80,7 @@ export const readMany = async (
       const { Responses, UnprocessedKeys } = await table.send(
         new BatchGetCommand({ RequestItems: { [tableName()]: { Keys, ConsistentRead } } }),
       )
-      items.push(...(Responses?.[tableName()] ?? []))
+      for (const item of Responses?.[tableName()] ?? []) items.set(nameOf(item), item)
       const unread = (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[]
       emptyReads = unread.length < Keys.length ? 0 : emptyReads + 1
       Keys = unread
@@ -87,8 +88,10 @@ export const readMany = async (
       if (unread.length > 0) await pause(Math.min(PAUSE_FIRST_MS * 2 ** emptyReads, PAUSE_CAP_MS))
     }
   }
-  return items
+  return [...named.keys()].map((name) => items.get(name)).filter((item) => item !== undefined)
 }
+
+const nameOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
 
 const throttled = (count: number): Error =>
   new ProvisionedThroughputExceededException({

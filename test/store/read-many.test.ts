@@ -32,7 +32,8 @@ const answering = (...counts: readonly number[]): void => {
     reads += 1
     const unread = Keys.slice(count)
     return {
-      Responses: { debits: Keys.slice(0, count) },
+      // DynamoDB returns items in no order.
+      Responses: { debits: Keys.slice(0, count).reverse() },
       UnprocessedKeys: unread.length > 0 ? { debits: { ...rest, Keys: unread } } : {},
     }
   })
@@ -43,12 +44,15 @@ test.each([
   ['a complete response needs no pause', [30], []],
   ['a read of unread keys follows a pause', [10, 10, 10], [25, 25]],
   ['each read without an item doubles the pause', [0, 0, 0, 0, 30], [50, 100, 200, 400]],
-])('a batch read pauses only for unread keys: %s', async (_, counts, expected) => {
-  answering(...counts)
-  expect(await readMany(requested)).toEqual(requested)
-  expect(pauses.mock.calls.map(([milliseconds]) => milliseconds)).toEqual(expected)
-  expect(calls.calls()).toHaveLength(counts.length)
-})
+])(
+  'a batch read returns items in the order of its keys, and pauses only for unread ones: %s',
+  async (_, counts, expected) => {
+    answering(...counts)
+    expect(await readMany(requested)).toEqual(requested)
+    expect(pauses.mock.calls.map(([milliseconds]) => milliseconds)).toEqual(expected)
+    expect(calls.calls()).toHaveLength(counts.length)
+  },
+)
 
 test('the eighth consecutive read without an item throws a throttling error', async () => {
   answering(0)

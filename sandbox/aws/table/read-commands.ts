@@ -50,7 +50,7 @@ export const readCommands = (
     const items = distinct((input.Keys ?? []).map(parseKey)).map(storage.find)
     if (onConsumed) meter(items.map(bytesOf), { isConsistent: input.ConsistentRead ?? false })
     const found = items.filter((item): item is Item => item !== undefined)
-    // DynamoDB returns items in no order: no reader may rely on that of its keys.
+    // DynamoDB returns items in no order.
     return { Responses: { [name]: found.reverse() }, UnprocessedKeys: {} }
   }
 

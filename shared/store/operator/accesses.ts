@@ -51,8 +51,7 @@ export async function* accessPages(
   const pages = db.queryPages({ ...list, ScanIndexForward: false, Limit: PAGE_SIZE })
   for await (const page of pages) {
     const items = await db.readMany(page.map(db.keyOf))
-    const accesses = items.map((item) => ({ key: keyIn(item), access: fromItem(item) }))
-    yield accesses.sort((one, other) => (one.key < other.key ? 1 : -1))
+    yield items.map((item) => ({ key: keyIn(item), access: fromItem(item) }))
   }
 }
 

@@ -107,7 +107,6 @@ export async function* changePages(
   const pages = db.queryPages({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })
   for await (const page of pages) {
     const items = list ? await db.readMany(page.map(db.keyOf)) : page
-    const changes = items.map((item) => ({ key: String(item.sk), change: fromItem(item) }))
-    yield changes.sort((one, other) => (one.key < other.key ? 1 : -1))
+    yield items.map((item) => ({ key: String(item.sk), change: fromItem(item) }))
   }
 }

@@ -103,7 +103,7 @@ export async function* credentialPages(
   const pages = db.queryPages({ ...query, ScanIndexForward: false, Limit: PAGE_SIZE })
   for await (const entries of pages) {
     const items = await db.readMany(entries.map(db.keyOf))
-    yield items.map(listed).sort((a, b) => (timeKeyOf(a) < timeKeyOf(b) ? 1 : -1))
+    yield items.map(listed)
   }
 }
 

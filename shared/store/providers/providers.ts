@@ -32,7 +32,7 @@ export const listProviders = async (): Promise<ProviderId[]> => {
 
 export const loadProviders = async (): Promise<Provider[]> => {
   const items = await db.readMany((await listProviders()).map(keys.provider))
-  return items.map(settingsIn<Provider>).sort((a, b) => (a.id < b.id ? -1 : 1))
+  return items.map(settingsIn<Provider>)
 }
 
 export const loadPaidProviders = async (): Promise<PaidProvider[]> => {
