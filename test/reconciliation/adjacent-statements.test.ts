@@ -61,9 +61,9 @@ test('the time of a comparison is that of its first page, and never one that is 
     } as never)
     return (reply as { result: object }).result
   }
-  await newProvider()
+  const provider = await newProvider()
   expect(await ask({ cursor: null })).toHaveProperty('read_at', at('05:01:00', 5).toISOString())
-  const cursor = { provider: 'demo', list: 'open', after: null }
+  const cursor = { provider, list: 'open', after: null }
   expect(await ask({ cursor })).not.toHaveProperty('read_at')
   const none = { matched: 0, missing_here: 0, missing_at_bank: 0, differs: 0 }
   const names = { missing_here: [], missing_at_bank: [], differs: [] }

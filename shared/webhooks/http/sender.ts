@@ -145,6 +145,8 @@ const exchange = (
       onResponse?.()
     },
     onResponseData: (_, part) => {
+      // One read of the socket can have thousands of chunks.
+      if (length >= BODY_MAX_BYTES) return
       parts.push(part)
       length += part.length
       if (length >= BODY_MAX_BYTES) end('broken')
