@@ -47,7 +47,8 @@ export const newProvider = async ({
   account,
 }: ProviderOptions = {}): Promise<ProviderId> => {
   created += 1
-  const id = providerId(`settled-${process.pid}-${created}`)
+  // Ids sort in the order of their creation.
+  const id = providerId(`settled-${process.pid}-${String(created).padStart(3, '0')}`)
   await storeBank(gcb)
   const settlementAccount = account
     ? { bank: gcb.identifier, accountNumber: account, accountName: 'Settled Payments Ltd' }

@@ -20,7 +20,10 @@ test('a consumer that stops, or is slow, meets the fault of a page that is loade
   }
   const seen: number[] = []
   const readAll = async () => {
-    for await (const page of prefetch(pages(), load)) seen.push(page)
+    for await (const page of prefetch(pages(), load)) {
+      seen.push(page)
+      await setImmediate()
+    }
   }
   await expect(readAll()).rejects.toThrow('throttled')
   expect(seen).toEqual([1])

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import type { Reference } from '../../shared/domain/ids.ts'
 import { bankHealth } from '../../shared/store/banks/health.ts'
 import { findDebit } from '../../shared/store/debits/debits.ts'
 import { findExceptions } from '../../shared/store/debits/exceptions.ts'
@@ -13,7 +14,7 @@ process.env.SANDBOX_BANK = 'true'
 process.env.CACHE_SECONDS = '-6000'
 beforeEach(useFreshTable)
 
-const submit = (reference: ReturnType<typeof pendingDebit>['facts']['reference'], seconds = 0) => {
+const submit = (reference: Reference, seconds = 0) => {
   const options = { skipsSlowBanks: true, reportLater: async () => undefined }
   const request = { reference, repeated: false, requestId: 'request' }
   return newSubmitter(options, still({ now: () => inSeconds(seconds) }))(request)
@@ -29,13 +30,13 @@ test.each([
     await storeBank({ ...gcb, behaviour: { as: 'rejecting', code: null, until: null } })
     const debit = pendingDebit()
     await storeDebit(debit)
-    const restore = aroundTableCalls(async (name, next) => {
-      if (name !== 'Update') return next()
+    const { reference } = debit.facts
+    const restore = aroundTableCalls(async (name, next, text) => {
+      if (name !== 'Update' || !text().includes(reference)) return next()
       restore()
       await transition(debit, bankMove(to), still())
       return next()
     })
-    const { reference } = debit.facts
     await submit(reference)
     expect(await findDebit(reference)).toMatchObject({ status: to })
     expect((await findExceptions(reference)).map(({ kind }) => kind)).toEqual(kinds)
@@ -54,7 +55,7 @@ test.each([
   [419.999, 'processing'],
   [420, 'pending'],
 ])(
-  'a debit whose submission begins %d seconds after its charge is then %s',
+  'a debit whose submission begins %d seconds after its charge is %s afterwards',
   async (seconds, status) => {
     await storeBank(gcb)
     const debit = pendingDebit()

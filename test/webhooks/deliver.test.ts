@@ -241,7 +241,8 @@ test('two redeliveries that are requested at once make one attempt due', async (
   const [first, second] = await atOnce(2, (n) =>
     requestRedelivery(debitEvent(debit, 0), { now: () => inSeconds(n) }),
   )
-  expect(first).toMatchObject({ status: 'pending', nextAttemptAt: NOON })
+  // Either can be first.
+  expect(first).toMatchObject({ status: 'pending' })
   expect(second).toEqual(first)
 })
 
@@ -333,12 +334,14 @@ test('a receiver that responds at once and sends its body slowly is not slow', a
 
 test('an attempt whose slow mark cannot be written continues', async () => {
   const debit = await storeWithWebhook('unmarked')
+  const { promise: refused, resolve: refuse } = Promise.withResolvers<void>()
   const restore = aroundTableCalls((_, next, command) => {
     if (!command().includes('"entity":"webhook-health"')) return next()
     restore()
+    refuse()
     return Promise.reject(new Error('throttled'))
   })
-  answer = (_, response) => setTimeout(() => response.end(), 50)
+  answer = (_, response) => refused.then(() => response.end())
   const pause = async () => undefined
   const message = { reference: debit.facts.reference, n: 0, attempt: 1 }
   expect(await invoke([message], deliverWebhook({ ...real, pause }))).toEqual(DONE)
