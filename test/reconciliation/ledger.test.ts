@@ -378,7 +378,7 @@ test('a run with a part of an earlier version leaves the ledger to the next nigh
   expect((await resultOf(run)).differences).toBe(0)
 })
 
-/** Performs the parts of the night after a day, and does some work before its result. */
+/** Performs the parts of the night after a day, and calls `work` before its result is computed. */
 const foundAfter = async (day: number, work: () => Promise<unknown>) => {
   const [id, runtime] = [`${dayAt(day)}#night`, runtimeAt('02:00:00', day + 1)]
   await startRun(id, dayAt(day), runtime)
@@ -428,6 +428,19 @@ test('a reversal while its provider is read leaves the rest of the ledger compar
   const difference = 'cash is 0.00 in the ledger, but 150.00 in the table'
   expect(await foundAfter(0, reversal)).toMatchObject([{ difference }])
 })
+
+test.each(['cash without a funding or payout', 'an adjustment that the index lost'])(
+  'a fault next to a debit that is reversed while its provider is read is found in the next night: %s',
+  async (name) => {
+    const day = await settleDay()
+    const [debit] = await completedDebits(day.provider, [30_00], at('12:00:00', 2))
+    const [difference, plant] = faults[name] as Fault
+    await plant(day)
+    await foundAfter(2, () => reverse(debit?.facts.reference as Reference, at('02:00:30', 3)))
+    expect((await findClosing(dayAt(2)))?.day).toBe(dayAt(1))
+    expect(await found(3)).toContainEqual(expect.stringMatching(difference))
+  },
+)
 
 type During = { day: number; query: number; isSealed: boolean }
 
@@ -525,7 +538,7 @@ test.each(
   },
 )
 
-test('a change of the cash while the ledger is compared is no difference', async () => {
+test('a change of the cash while the ledger is compared causes no difference', async () => {
   await newProvider()
   await fund(100_00, at('09:00:00'), { reference: 'R-1' })
   let reads = 0
