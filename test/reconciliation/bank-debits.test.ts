@@ -98,7 +98,7 @@ test('a uuid names a debit of any day, and is absent if no debit or that of anot
   expect(await read('ECO')).toEqual({ debits: [], next: null, absent: [uuid, lost] })
 })
 
-/** Returns the references of all pages that have one movement or, of refunds, those of one page of the index. */
+/** Returns the references of each page: of payouts one, of refunds those of a page of the index. */
 const pagesOf = async (kind: 'refund' | 'payout', date: Day) => {
   const pages: string[][] = []
   for (let after: string | null = ''; after !== null && pages.length < 9; ) {

@@ -275,9 +275,9 @@ test('a fee at the minimum, between the bounds or at the maximum of its schedule
   expect(await differencesOn(TOMORROW)).toEqual([])
 })
 
-test('a refused report of a debit in any status is no difference', async () => {
-  const { done, declined } = await exampleDay()
-  for (const debit of [done, declined]) {
+test('a refused report of a completed, failed or reversed debit causes no difference', async () => {
+  const { done, declined, reversed } = await exampleDay()
+  for (const debit of [done, declined, reversed]) {
     const refused = { kind: 'refused_report', status: debit.status } as const
     await putException({ ...lateCompletionOf(debit, at(TODAY, '14:00:00')), ...refused })
   }

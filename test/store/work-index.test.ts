@@ -138,7 +138,11 @@ test('the debits of a span are listed by their completion, without the end of th
   expect(await within(10, 30)).toEqual(inOrder().slice(0, 2))
   expect(await within(10, 30.001)).toEqual(inOrder().slice(0, 3))
   expect(await within(10.001, 30)).toEqual(inOrder().slice(1, 2))
-  expect(await within(30, 10)).toEqual([])
+})
+
+test('a span that ends before it begins has no debits', async () => {
+  const span = { from: inSeconds(30), before: inSeconds(10) }
+  expect(await waiting(provider, span)).toEqual([])
 })
 
 test('the unsettled debits of a provider spread evenly over eight keys of the index', () => {

@@ -59,7 +59,7 @@ test.each([
   ['contradicts its end', ['late_completion'], { status: 'completed', bank_reference: 'HTB-7' }, 1],
   ['agrees with its end', [], declined, 2],
 ])(
-  'a failed debit whose bank %s when two repeats query it has these exceptions: %j',
+  'two repeated submissions of a failed debit whose bank %s open the exceptions %j',
   async (_, kinds, outcome, queries) => {
     bank.conducts.push('reject')
     const { reference, uuid } = await service.charge({ bank_identifier: 'HTB' })

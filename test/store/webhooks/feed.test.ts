@@ -148,7 +148,7 @@ const putPages = async (provider: ProviderId, count: number) => {
 
 test('an event from before the first page of a feed is missing', async () => {
   const provider = providerId('begins')
-  // As many as the calls that precede a search.
+  // A search follows the calls of 2, 4, 8 and 16 pages.
   await putPages(provider, 30)
   const lost = { ...event(99), at: inSeconds(-3_600) }
   expect(await missingInFeed(provider, [lost])).toEqual([lost])
