@@ -135,9 +135,9 @@ const compare = async (request: LedgerRun): Promise<void> => {
 }
 
 /**
- * Adds the entries of all providers and of refunds and exceptions to the last stored balances. Balances are
- * unknown of the accounts of a debit that was reversed while its provider's unsettled debits were read: it
- * may be counted or not. The next night then carries the day.
+ * Adds the entries of all providers and of refunds and exceptions to the last stored balances. The balances
+ * of two accounts are unknown if their debit was reversed while its provider's unsettled debits were read,
+ * because the read counts it or not. The next night then carries the day.
  */
 const sumsOf = async ({ run, window, providers, findings }: LedgerRun) => {
   const ledger = newLedger()
@@ -167,7 +167,7 @@ const sumsOf = async ({ run, window, providers, findings }: LedgerRun) => {
   return { ledger, unknown }
 }
 
-/** Returns whether a reversal precedes the read of unsettled debits; undefined if unknown, because clocks differ. */
+/** Returns whether a reversal precedes the read of unsettled debits; undefined if it is too near, because clocks differ. */
 const isReversedFirst =
   (providers: LedgerRun['providers']) =>
   (provider: ProviderId, reversedAt: Date): boolean | undefined => {
