@@ -111,6 +111,16 @@ const readsShowTheirState: Check = (index, report) => {
   }
 }
 
+/** A debit keeps the account that its bank debited, although its number has another one now. */
+const bankListsShowTheDebitedAccount: Check = ({ observations: { calls } }, report) => {
+  for (const call of calls.filter(({ name }) => name === 'list-debit-transactions'))
+    for (const { reference, customer, account } of rowsIn(call)) {
+      const { account_number: debited } = membersOf(customer)
+      if (debited && membersOf(account).account_number !== debited)
+        report(String(reference), 'is listed with another account')
+    }
+}
+
 const ownDebitsAreFound: Check = ({ observations: { calls }, debits }, report) => {
   for (const { name, path, caller, at, reply } of calls) {
     const { item, changes } = debits.get(String(path.reference)) ?? {}
@@ -120,4 +130,6 @@ const ownDebitsAreFound: Check = ({ observations: { calls }, debits }, report) =
   }
 }
 
-export const checks: Checks = { 1: [readsShowTheirState, ownDebitsAreFound] }
+export const checks: Checks = {
+  1: [readsShowTheirState, bankListsShowTheDebitedAccount, ownDebitsAreFound],
+}

@@ -83,6 +83,10 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const { data } = call(run, bankList).reply.body
     data.transactions[0].customer.account_number = null
   },
+  '1 a bank reads another account than the debited one': (run) => {
+    const { transactions } = call(run, bankList).reply.body.data
+    transactions.find(({ customer }: Any) => customer.account_number).account.account_number = '1'
+  },
   '1 a refund is read with another time': (run) => {
     const isRead = ({ name, reply }: Any) =>
       name === 'get-debit-request' && reply.body.data?.refund?.completed_at
