@@ -10,7 +10,7 @@ import { fromExceptionItem } from '../store/debits/exceptions.ts'
 import { fromRefundItem } from '../store/debits/refunds.ts'
 import { type Key, keys } from '../store/keys.ts'
 import { findLines, linesOf } from '../store/settlement/lines.ts'
-import { keyOf, readMany } from '../store/table.ts'
+import { nameOf, readMany } from '../store/table.ts'
 import { findWithDeliveries } from '../store/webhooks/deliveries.ts'
 import { EXPECTED } from './lifecycle.ts'
 import { type DebitRecord, isSet, type SettledRecord, type Window } from './records.ts'
@@ -76,10 +76,8 @@ export const readFollowed = async (references: readonly Reference[]) => {
 
 type ItemMap = ReadonlyMap<string, Record<string, unknown>>
 
-const textOf = ({ pk, sk }: Key): string => `${pk} ${sk}`
-
 const readItems = async (all: readonly Key[]): Promise<ItemMap> =>
-  new Map((await inBatches(all, readMany)).map((item) => [textOf(keyOf(item)), item]))
+  new Map((await inBatches(all, readMany)).map((item) => [nameOf(item), item]))
 
 const claimOf = ({ facts }: Debit) => keys.partnerReference(facts.provider, facts.partnerReference)
 
@@ -89,7 +87,7 @@ export const loadRecords = async (followed: readonly FollowedDebit[]): Promise<D
   const [claims, settled] = await Promise.all([readItems(debits.map(claimOf)), loadSettled(debits)])
   return followed.map(({ debit, deliveries }, index) => ({
     ...(settled[index] as SettledRecord),
-    claim: claims.get(textOf(claimOf(debit))) as DebitRecord['claim'],
+    claim: claims.get(nameOf(claimOf(debit))) as DebitRecord['claim'],
     deliveries: debit.history.map((_, n) => deliveries.find((delivery) => delivery.n === n)),
   }))
 }
@@ -103,7 +101,7 @@ export const findUnrecorded = async (refunds: readonly Refund[]): Promise<Set<Re
     status === 'failed' && at ? { reference, at, requestId } : [],
   )
   const items = await readItems(failures.map(keys.exception))
-  const missing = failures.filter((failure) => !items.has(textOf(keys.exception(failure))))
+  const missing = failures.filter((failure) => !items.has(nameOf(keys.exception(failure))))
   return new Set(missing.map(({ reference }) => reference))
 }
 
@@ -120,7 +118,7 @@ export const loadSettled = async (debits: readonly Debit[]): Promise<SettledReco
     findSettled(debits, 'adjustment'),
     readItems(attached.flatMap(({ refund, request }) => [refund, request].filter(isSet))),
   ])
-  const itemAt = (key: Key | undefined) => key && items.get(textOf(key))
+  const itemAt = (key: Key | undefined) => key && items.get(nameOf(key))
   return debits.map((debit, index) => {
     const { reference } = debit.facts
     const [refund, request] = [itemAt(attached[index]?.refund), itemAt(attached[index]?.request)]

@@ -91,7 +91,8 @@ export const readMany = async (
   return [...named.keys()].map((name) => items.get(name)).filter((item) => item !== undefined)
 }
 
-const nameOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
+/** Returns the key of an item as a text. */
+export const nameOf = ({ pk, sk }: Item): string => `${pk} ${sk}`
 
 const throttled = (count: number): Error =>
   new ProvisionedThroughputExceededException({
