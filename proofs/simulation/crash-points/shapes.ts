@@ -41,7 +41,7 @@ const NOON = Date.UTC(2026, 10, 20, 12)
 export const night = (number: number) => 12 * HOUR_SECONDS + (number - 1) * 24 * HOUR_SECONDS
 
 const charges: readonly Shape[] = [
-  paired('charge repeated', { charge: 'twice' }),
+  paired('charge repeated', { repeated: 0 }),
   shape('reference reused for another charge', { charge: 'amount' }),
   paired('charge rejected', { charge: 'invalid' }),
 ]
@@ -186,6 +186,7 @@ export const scenarioOf = ({ script, answers = [], payments = ['paid'], losses }
     verdict: 'accepted',
     reports: [completed()],
     charge: 'once',
+    repeated: undefined,
     calls: [],
     redelivered: undefined,
     reversed: undefined,

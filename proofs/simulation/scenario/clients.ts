@@ -132,7 +132,6 @@ const newProviders = (deps: Deps) => {
       // A signature covers the query.
       if (script.number % 5 === 0)
         await api.ask({ name: 'list-banks', caller: providerOf(script), query: { per_page: '3' } })
-      if (script.charge === 'twice') await charge(script)
       const difference = differenceOf(script)
       if (difference) await charge(script, difference)
       if (!data?.reference) return
@@ -141,9 +140,10 @@ const newProviders = (deps: Deps) => {
         if (seconds !== undefined) await api.until(script.at + seconds * 1000)
         if (seconds !== undefined) await act()
       }
-      const { reversed, manual, redelivered, requested } = script
+      const { repeated, reversed, manual, redelivered, requested } = script
       await Promise.all([
         call(script, data.reference),
+        after(repeated, () => charge(script)),
         after(reversed, () => reverse(script, data.reference)),
         after(manual?.afterSeconds, () =>
           recordOutcome(deps, script, data.reference, manual?.verb ?? 'fail'),

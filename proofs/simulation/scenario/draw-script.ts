@@ -102,7 +102,7 @@ const drawReversal = (
 const differences = Object.keys(script.DIFFERENCES) as (keyof typeof script.DIFFERENCES)[]
 
 const drawCharge = (random: Random): script.DebitScript['charge'] =>
-  random.happens(0.85) ? 'once' : random.pick(['twice', 'invalid', random.pick(differences)])
+  random.happens(0.9) ? 'once' : random.pick(['invalid', random.pick(differences)])
 
 const drawCalls = (random: Random): script.DebitScript['calls'] =>
   [random.between(0, 5), random.between(10, 700)].map((afterSeconds) => ({
@@ -125,6 +125,7 @@ export const drawScript = (
   verdict: random.happens(0.9) ? 'accepted' : 'rejected',
   reports: drawReports(random, settings.malformedShare),
   charge: drawCharge(random),
+  repeated: random.happens(0.1) ? random.pick([0, random.between(0, 100_000)]) : undefined,
   calls: random.happens(0.2) ? drawCalls(random) : [],
   redelivered: random.happens(0.05) ? random.between(60, 2_000) : undefined,
   reversed: drawReversal(random, at, settings),

@@ -53,8 +53,10 @@ export type DebitScript = {
   phone: string
   verdict: 'accepted' | 'rejected'
   reports: readonly ScriptedReport[]
-  /** `twice`: an identical repeat. `invalid`: rejected. Otherwise the field that a repeat changes. */
-  charge: 'once' | 'twice' | 'invalid' | keyof typeof DIFFERENCES
+  /** `invalid`: rejected. Otherwise the field that a repeat changes. */
+  charge: 'once' | 'invalid' | keyof typeof DIFFERENCES
+  /** When its provider sends an identical repeat: at once, or when settings have changed. */
+  repeated: number | undefined
   /** Operations of `debitOperations`, also called by another provider. */
   calls: readonly { afterSeconds: number; name: api.OperationName }[]
   redelivered: number | undefined

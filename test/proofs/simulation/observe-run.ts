@@ -54,7 +54,7 @@ const scripts = [
   { phone: '+233243333333' },
 ].map((script, index) => ({ ...base, ...script, number: 5 * index }))
 const [settled] = scripts
-if (settled) Object.assign(settled, { charge: 'twice' })
+if (settled) Object.assign(settled, { repeated: 0 })
 
 /** The second payment of a bank is the refund of the debit that is reversed after its settlement. */
 const payments: Scenario['payments'] = ['paid', 'rejected']
