@@ -68,7 +68,7 @@ const endAndSeal = async (
   }))
   const summary = { checked_at: checkedAt, differences, invariants }
   const sealed = await sealNight({ date: run.date, result: summary }, runtime)
-  if (sealed) await store.markSealed(run.id, sealed.sha256)
+  await store.markSealed(run.id, sealed?.sha256)
 }
 
 /** Bounds the log record; the operator command lists more. */

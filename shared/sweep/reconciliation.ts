@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../domain/time.ts'
+import { DAY_MS, HOUR_MS } from '../domain/time.ts'
 import { log } from '../log.ts'
 import { reconciliationMessage } from '../queues/outbox.ts'
 import { findPart, findRun, RUN_HOURS_MAX } from '../store/settlement/reconciliations.ts'
@@ -6,14 +6,18 @@ import { findPart, findRun, RUN_HOURS_MAX } from '../store/settlement/reconcilia
 /** The time between two sweeps of a run. */
 const SWEEP_MS = HOUR_MS / 4
 
-/** Returns the lost message of a part or of the end of a run, and measures an overdue run. */
+/** Then the next night seals the day of an ended run, without its result. */
+const SEALED_MS = DAY_MS
+
+/** Returns the lost message of a part, or of the end of a run or its seal, and measures an overdue run. */
 export const expectedOfRun = async (
   { run: id, part: partId }: { run: string; part?: string | undefined },
   now: Date,
 ) => {
   const [run, part] = await Promise.all([findRun(id), partId ? findPart(id, partId) : undefined])
-  if (!run || run.endedAt) return undefined
+  if (!run) return undefined
   const age = now.getTime() - run.startedAt.getTime()
+  if (run.endedAt && (partId || run.sealed || age > SEALED_MS)) return undefined
   if (partId) {
     const at = new Date(now.getTime() - Math.min(age, HOUR_MS))
     return part?.findings === undefined
@@ -21,7 +25,7 @@ export const expectedOfRun = async (
       : undefined
   }
   const { openParts } = run
-  if (age > RUN_HOURS_MAX * HOUR_MS) {
+  if (!run.endedAt && age > RUN_HOURS_MAX * HOUR_MS) {
     const details = { run: id, open_parts: openParts }
     log.error('reconciliation unfinished', details, { ReconciliationUnfinished: 1 })
   }

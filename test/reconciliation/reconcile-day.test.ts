@@ -217,18 +217,20 @@ test('the night counts the requests of providers whose fifth working day has pas
   }
 })
 
+/** Sweeps at a time. Returns the messages sent, and whether a run was measured as unfinished. */
+const sweptAt = async (time: string, day: Day = TOMORROW) => {
+  clear()
+  const sweeper = still({ now: () => at(day, time) })
+  const sent = await gathered(() =>
+    sweepOverdue({ runtime: sweeper, restore: undefined, timeIsUp: () => false }),
+  )
+  const unfinished = lines().some((line) => line.ReconciliationUnfinished === 1)
+  return { bodies: sent.map(({ body }) => body), unfinished }
+}
+
 test('the sweep requests lost messages, and measures a run that takes longer than six hours', async () => {
   await putProviders()
   await deliver('reconciliations')
-  const sweptAt = async (time: string) => {
-    clear()
-    const sweeper = still({ now: () => at(TOMORROW, time) })
-    const sent = await gathered(() =>
-      sweepOverdue({ runtime: sweeper, restore: undefined, timeIsUp: () => false }),
-    )
-    const unfinished = lines().some((line) => line.ReconciliationUnfinished === 1)
-    return { bodies: sent.map(({ body }) => body), unfinished }
-  }
   expect(await sweptAt('02:16:00')).toEqual({ bodies: [], unfinished: false })
   const { bodies } = await sweptAt('02:18:00')
   const parts = ['*', 'demo', 'other']
@@ -241,3 +243,33 @@ test('the sweep requests lost messages, and measures a run that takes longer tha
   await perform()
   expect(await sweptAt('20:00:00')).toEqual({ bodies: [], unfinished: false })
 })
+
+test.each([
+  [{ time: '02:18:00' }, 'requests it'],
+  [{ time: '09:00:00' }, 'requests it'],
+  [{ time: '02:18:00', day: DAY_AFTER }, 'leaves it to the night'],
+] as const)(
+  'an ended run of which the seal failed is swept at %o: the sweep %s',
+  async (swept, does) => {
+    objects.clear()
+    await putProviders()
+    await deliver('reconciliations')
+    for (const part of ['*', 'demo', 'other']) await perform(part)
+    let updates = 0
+    // The run ends, then its seal fails.
+    const stop = aroundTableCalls((name, next) => {
+      updates += name === 'Update' ? 1 : 0
+      return updates > 1 ? Promise.reject(new Error('throttled')) : next()
+    })
+    const failed = await take(reconcilePart(runtime), 'reconciliation-parts', { run: TODAY })
+    stop()
+    expect(failed).toMatchObject({ batchItemFailures: [{}] })
+    expect(await findRun(TODAY)).toMatchObject({ endedAt: runtime.now() })
+    const { time, day } = { day: TOMORROW, ...swept }
+    const bodies = does === 'requests it' ? [{ run: TODAY }] : []
+    expect(await sweptAt(time, day)).toEqual({ bodies, unfinished: false })
+    await perform()
+    expect((await findSealed(TODAY))?.content?.reconciliation).not.toBeNull()
+    expect(await sweptAt('23:00:00')).toEqual({ bodies: [], unfinished: false })
+  },
+)

@@ -4,7 +4,7 @@ import { membersOf, releaseOf, restoreOf } from './calls.ts'
 import type { ObservationIndex } from './observation-index.ts'
 import { isRefusal } from './raw-items.ts'
 import type { Check, Checks } from './rules.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, startOf } from './time-and-money.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, REPAIR_MS, startOf } from './time-and-money.ts'
 
 /** Reconciliations, restores and rollouts. */
 
@@ -20,9 +20,6 @@ const AFTER_FAULTS = /^took [0-9]+ s$/
 const FAR_CLOCKS = /, but was reversed before$/
 /** A refund that has begun waits for the connector that an operator has removed from its bank. */
 const UNDERWAY = /^has a refund that is processing /
-
-/** The sweep needs this long to repair what faults left. */
-const REPAIR_MS = 6 * HOUR_MS
 
 const correctSince = ({ isHealthy, startedAt, healedAt }: RunSetup): number =>
   isHealthy ? startedAt : Math.ceil((healedAt + REPAIR_MS) / DAY_MS) * DAY_MS

@@ -1,7 +1,7 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
 import { balancesOf, postingsIn } from './ledger.ts'
 import type { Check, Checks } from './rules.ts'
-import { DAY_MS, MINUTE_MS, startOf } from './time-and-money.ts'
+import { DAY_MS, MINUTE_MS, REPAIR_MS, startOf } from './time-and-money.ts'
 
 /** The objects that seal the audit of a day. */
 
@@ -66,11 +66,13 @@ const sealedDaysAreWhole: Check = (index, report) => {
       if (missing.length > 0) report(id, `is not in ${key} with ${missing}`)
     }
   }
-  for (const [key, { text }] of files) {
+  for (const [key, { text, at }] of files) {
     const { day, reconciliation, balances } = /^[\d-]+\.json$/.test(key) ? JSON.parse(text) : {}
-    const startedAt = runs.find(({ item }) => item.id === day)?.item.startedAt
+    const { startedAt, endedAt } = runs.find(({ item }) => item.id === day)?.item ?? {}
     if (reconciliation && reconciliation.checked_at !== startedAt)
       report(key, `has the result of ${reconciliation.checked_at}`)
+    if (reconciliation === null && endedAt && Date.parse(endedAt) + REPAIR_MS < at)
+      report(key, `lacks the result that its reconciliation had at ${endedAt}`)
     if (!balances || setup.isRestored) continue
     const due = balancesOf(postings, startOf(day) + DAY_MS)
     const other = Object.keys(balances).find((name) => balances[name] !== (due.get(name) ?? 0))

@@ -7,6 +7,9 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
 
+/** The sweep needs this long to repair what faults left. */
+export const REPAIR_MS = 6 * HOUR_MS
+
 let lastDay = { day: Number.NaN, text: '' }
 
 export const dayOf = (at: number): string => {

@@ -106,7 +106,7 @@ const recordQuery = (deps: Deps, sent: PeerRequest, uuid: string, reply: Reply):
 }
 
 const answerLookup = (deps: Deps, sent: PeerRequest, phone: string): PeerAnswer => {
-  const account = accountAt(deps.id, phone)
+  const account = accountAt(deps.id, phone, deps.clock.now())
   recordQuery(deps, sent, phone, account ? { answer: 'found', account } : { answer: 'nothing' })
   return account ? json(200, account) : json(404, {})
 }

@@ -13,6 +13,7 @@ import { putSweepProgress } from '../../../shared/store/sweep-progress.ts'
 import { changeWebhook } from '../../../shared/store/webhooks/webhooks.ts'
 import { webhookSecret } from '../../../shared/webhooks/http/signature.ts'
 import type { FeeSchedule, SimulatedProvider } from '../engine/observations.ts'
+import { HOUR_MS } from '../invariants/time-and-money.ts'
 import { requestSecrets, secondTokenOf, tokenOf } from '../peers/api.ts'
 import { type BankName, bankNames, HTTP_BANKS } from './script.ts'
 
@@ -97,9 +98,13 @@ const providerOf = ({ id, dailyLimit, feeSchedule, account }: SimulatedProvider)
     payoutsHeldUntil: undefined,
   }) as PaidProvider
 
+/** Of one number no bank has an account; the accounts of another are closed for hours, then opened again. */
+const isClosed = (phone: string, at: number): boolean =>
+  phone.endsWith('3333333') || (phone.endsWith('1111111') && at % (8 * HOUR_MS) > 4 * HOUR_MS)
+
 /** Returns what a bank answers about a number, also about one that the service does not know. */
-export const accountAt = (bank: string, phone: string) =>
-  phone.endsWith('3333333')
+export const accountAt = (bank: string, phone: string, at: number) =>
+  isClosed(phone, at)
     ? undefined
     : {
         account_number: `${HTTP_BANKS.indexOf(bank as BankName)}${phone.slice(1)}`,

@@ -156,21 +156,24 @@ export const completePart = (
   return transact([completion, count, ...created], runtime)
 }
 
-/** Marks a run as ended. @returns false when it was before */
+/** Marks a run as ended; its work is done once its day is sealed. @returns false when it was before */
 export const endRun = ({ id }: ReconciliationRun, at: Date): Promise<boolean> =>
   db.updateIf(keys.reconciliation(id), {
-    UpdateExpression: 'SET endedAt = :at REMOVE #work, due',
+    UpdateExpression: 'SET endedAt = :at',
     ConditionExpression: 'endedAt = :not',
-    ExpressionAttributeNames: { '#work': 'work' },
     ExpressionAttributeValues: { ':at': at.toISOString(), ':not': null },
   })
 
-/** Notes the audit object of the day of a run. */
-export const markSealed = (id: string, sha256: string): Promise<boolean> =>
+/**
+ * Ends the work of a run.
+ * @param sha256 of the audit object of its day; undefined if the day precedes the first sealed one
+ */
+export const markSealed = (id: string, sha256: string | undefined): Promise<boolean> =>
   db.updateIf(keys.reconciliation(id), {
-    UpdateExpression: 'SET sealed = :sha256',
+    UpdateExpression: `${sha256 ? 'SET sealed = :sha256 ' : ''}REMOVE #work, due`,
     ConditionExpression: 'attribute_exists(pk)',
-    ExpressionAttributeValues: { ':sha256': sha256 },
+    ExpressionAttributeNames: { '#work': 'work' },
+    ...(sha256 && { ExpressionAttributeValues: { ':sha256': sha256 } }),
   })
 
 /** Adds the SHA-256 of an object of a day, if the day has a run. */

@@ -468,6 +468,12 @@ const falsifications: Record<string, (run: Run) => unknown> = {
     const file = sealed(run, /^[0-9-]+.json$/)
     file.text = file.text.replace('"checked_at":"2', '"checked_at":"1')
   },
+  '70 a day is sealed hours after the end of its reconciliation, without its result': (run) => {
+    const file = sealed(run, /^[0-9-]+.json$/)
+    const { day, ...content } = JSON.parse(file.text)
+    file.text = JSON.stringify({ ...content, day, reconciliation: null })
+    itemOf(run, { entity: 'reconciliation', id: day }).endedAt = `${day}T00:00:00.000Z`
+  },
   '72 a payout is made before the release': (run) =>
     operate(run, 'restore', 'begin', { generation: '2' }),
   '64 a webhook is failing after a success': (run) => {
