@@ -76,13 +76,19 @@ export const uploadsIn = (operatorCalls: readonly OperatorCall[], of: string) =>
   return Map.groupBy(rows, ({ bulk }) => bulk as unknown)
 }
 
+/** One person may spell the own name in several ways. */
+const personOf = (actor: unknown): string =>
+  String(actor)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '')
+
 type Approved = Pick<OperatorCall, 'noun' | 'verb' | 'options'> & { grantedAt: number }
 
 export const grantedIn = (calls: readonly OperatorCall[]): Approved[] => {
   const requests = new Map(calls.map((call) => [call.requested, call]))
   return calls.flatMap(({ noun, verb, options, actor, call }) => {
     const request = noun === 'approval' && verb === 'grant' && requests.get(options.id)
-    return request && actor !== undefined && request.actor !== actor
+    return request && actor !== undefined && personOf(request.actor) !== personOf(actor)
       ? [{ ...request, grantedAt: call.at }]
       : []
   })

@@ -27,7 +27,7 @@ const decisions = [
   'kofi denies',
   'ama denies',
   'ama grants, then kofi grants',
-  'AMA grants, then kofi grants',
+  'A_MA grants, then kofi grants',
   'kofi grants, then kofi grants',
   'kofi grants, then esi grants',
   'kofi grants and esi grants',
