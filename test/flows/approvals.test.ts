@@ -539,7 +539,7 @@ describe('a request', () => {
     expect(await call('webhook', 'show', options, ama)).toMatchObject({ health: 'healthy' })
   })
 
-  test.each(['ARN:aws:iam::123456789012:user/AMA', `${ama}/`, `${ama} `])(
+  test.each(['ARN:aws:iam::123456789012:user/AMA', `${ama}/`, `${ama} `, `${ama}_`])(
     'a request of ama cannot be granted by %s',
     async (actor) => {
       const line = await refusalToGrant(await changeAccount('1041008001'), actor)

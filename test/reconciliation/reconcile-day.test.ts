@@ -244,6 +244,18 @@ test('the sweep requests lost messages, and measures a run that takes longer tha
   expect(await sweptAt('20:00:00')).toEqual({ bodies: [], unfinished: false })
 })
 
+/** Ends the run of today, of which the seal fails. */
+const failSeal = async () => {
+  let updates = 0
+  const stop = aroundTableCalls((name, next) => {
+    updates += name === 'Update' ? 1 : 0
+    return updates > 1 ? Promise.reject(new Error('throttled')) : next()
+  })
+  const failed = await take(reconcilePart(runtime), 'reconciliation-parts', { run: TODAY })
+  stop()
+  expect(failed).toMatchObject({ batchItemFailures: [{}] })
+}
+
 test.each([
   [{ time: '02:18:00' }, 'requests it'],
   [{ time: '09:00:00' }, 'requests it'],
@@ -255,15 +267,7 @@ test.each([
     await putProviders()
     await deliver('reconciliations')
     for (const part of ['*', 'demo', 'other']) await perform(part)
-    let updates = 0
-    // The run ends, then its seal fails.
-    const stop = aroundTableCalls((name, next) => {
-      updates += name === 'Update' ? 1 : 0
-      return updates > 1 ? Promise.reject(new Error('throttled')) : next()
-    })
-    const failed = await take(reconcilePart(runtime), 'reconciliation-parts', { run: TODAY })
-    stop()
-    expect(failed).toMatchObject({ batchItemFailures: [{}] })
+    await failSeal()
     expect(await findRun(TODAY)).toMatchObject({ endedAt: runtime.now() })
     const { time, day } = { day: TOMORROW, ...swept }
     const bodies = does === 'requests it' ? [{ run: TODAY }] : []
@@ -273,3 +277,20 @@ test.each([
     expect(await sweptAt('23:00:00')).toEqual({ bodies: [], unfinished: false })
   },
 )
+
+test('a run waits for an earlier one of its night that has ended and is not sealed', async () => {
+  objects.clear()
+  await putProviders()
+  for (const day of [TODAY, TOMORROW]) {
+    await startRun(day, day, runtime)
+    for (const { id: part } of await Array.fromAsync(listParts(day)))
+      await deliver('reconciliation-parts', { run: day, part })
+  }
+  await failSeal()
+  await deliver('reconciliation-parts', { run: TOMORROW })
+  const sealed = () => Promise.all([TODAY, TOMORROW].map(findSealed))
+  expect(await sealed()).toEqual([undefined, undefined])
+  await perform()
+  const result = { content: { reconciliation: { differences: expect.any(Number) } } }
+  expect(await sealed()).toMatchObject([result, result])
+})

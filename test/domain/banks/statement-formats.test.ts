@@ -139,15 +139,21 @@ test('a sign, a column or a kind says that money left, and the file then covers 
     'Ref No;Debit Amt;Credit Amt;Value Date\nB;5.00;;23/11/2026\nC;0.00;6.00;23/11/2026',
     { columns: own },
   )
+  const negative = await read('Ref No;Debit Amt;Credit Amt;Value Date\nB;-5.00;;23/11/2026', {
+    columns: own,
+  })
   const named = await read(
     'bank_reference,amount,currency,completed_at,kind\nB,5.00,GHS,2026-11-23,Payout\nC,6.00,GHS,2026-11-23,',
   )
-  expect([signed, columned, named].map(briefly)).toEqual([
+  expect([signed, negative, columned, named].map(briefly)).toEqual([
+    ['outgoing B 500 2026-11-23'],
     ['outgoing B 500 2026-11-23'],
     ['outgoing B 500 2026-11-23', 'debit C 600 2026-11-23'],
     ['payout B 500 2026-11-23', 'debit C 600 2026-11-23'],
   ])
-  expect([signed, columned, named].map(({ covers }) => covers.length)).toEqual([3, 3, 3])
+  expect([signed, negative, columned, named].map(({ covers }) => covers.length)).toEqual([
+    3, 3, 3, 3,
+  ])
   const both = 'Ref No;Debit Amt;Credit Amt;Value Date\nB;5.00;6.00;23/11/2026'
   await expect(read(both, { columns: own })).rejects.toThrow('one amount is required')
   expect((await read(TEXT, { columns })).covers).toEqual(['debit'])
