@@ -579,6 +579,7 @@ test('a worker records the reply about a payout that another worker has begun to
   const others = () => payBatch(batch.id, underwayAt('00:05:00'))
   const paid = granted(await payDuring(batch, '00:05:00', others))
   expect(paid).toMatchObject({ status: 'completed', sentAt: at('00:05:00', 9) })
+  expect(batchView(paid).processed_at).toBe(paid.processedAt?.toISOString())
   expect(bank.requests).toHaveLength(2)
 })
 

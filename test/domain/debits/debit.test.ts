@@ -21,6 +21,8 @@ import {
 } from '../../../shared/domain/debits/refund.ts'
 import { clocks } from '../../../shared/domain/debits/timeouts.ts'
 import { Uuid } from '../../../shared/domain/ids.ts'
+import { formatAmount } from '../../../shared/domain/money.ts'
+import { refundView } from '../../../shared/views/refund.ts'
 import { refused } from '../../support/refused.ts'
 import { rowsOf } from '../../support/rows.ts'
 import {
@@ -160,7 +162,11 @@ test('a refund never ends before it was opened, though clocks differ around midn
 test('a refund that is sent again keeps the time of its first sending', () => {
   const first = sendRefund(reversalRefund(reversed), nextDay)
   const later = new Date(nextDay.getTime() + 1)
-  expect(sendRefund(first, later)).toMatchObject({ processedAt: nextDay, sentAt: later })
+  const again = sendRefund(first, later)
+  expect(again).toMatchObject({ processedAt: nextDay, sentAt: later })
+  expect(refundView({ ...again, status: 'processing' }, formatAmount).processed_at).toBe(
+    nextDay.toISOString(),
+  )
 })
 
 test('the bank reference of a late report precedes the one of the attempt that failed', () => {
