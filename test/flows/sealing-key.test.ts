@@ -17,6 +17,7 @@ import { type Received, verifies } from '../support/receiver.ts'
 import { sign } from '../support/requests.ts'
 import { codeOf, testInProcess, useService } from '../support/running-service.ts'
 import { useSubscribers } from '../support/subscriber.ts'
+import { aroundTableCalls } from '../support/table-calls.ts'
 
 /** Rotation, loss and recovery of the sealing key (docs/operations.md#rotate-the-sealing-key). */
 
@@ -111,6 +112,36 @@ testInProcess('a reseal uses the current key, whatever is cached', async () => {
   await reseal()
   expect(new Set(await versionsInTable())).toEqual(new Set([(await current()).VersionId]))
 })
+
+testInProcess.each([
+  [
+    'provider update',
+    () => service.call('provider', 'update', { provider: 'signed', name: 'Signed' }),
+    keys.provider('signed' as ProviderId),
+  ],
+  [
+    'webhook set',
+    () => subscriber.set({ events: 'transaction.created', timeout: '20' }),
+    keys.webhook('sealed' as ProviderId),
+  ],
+])(
+  'a reseal wins a race with `%s`, which keeps no secret of the old key',
+  async (_, change, { pk }) => {
+    await rotate()
+    let writes = 0
+    const stop = aroundTableCalls(async (name, next, text) => {
+      const isOfItem =
+        /^(?:Put|Update|TransactWrite)$/.test(name) && text().includes(`"pk":"${pk}"`)
+      if (isOfItem && ++writes === 1) await reseal()
+      return next()
+    })
+    await change()
+    stop()
+    // The first one of the change is lost, and repeated after that of the reseal.
+    expect(writes).toBe(3)
+    expect(new Set(await versionsInTable())).toEqual(new Set([(await current()).VersionId]))
+  },
+)
 
 test('two rotations in a row lose nothing, and a reseal ends the need for earlier versions', async () => {
   const versions = [await rotate(), await rotate()]

@@ -130,6 +130,8 @@ test('a page of refunds begins at the time of the last one of the page before, a
   expect(pages.map((page) => page.length)).toEqual([101, 100, 53, 1])
   expect(pages.flat().filter((reference) => reference === due)).toHaveLength(1)
   expect(new Set(pages.flat())).toEqual(new Set([due, ...done]))
+  // A bank can make it weeks later.
+  expect(await pagesOf('refund', dayAt(60))).toEqual([[due]])
 })
 
 test('a page of payouts continues with the next provider', async () => {
