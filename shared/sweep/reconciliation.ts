@@ -6,8 +6,8 @@ import { findPart, findRun, RUN_HOURS_MAX } from '../store/settlement/reconcilia
 /** The time between two sweeps of a run. */
 const SWEEP_MS = HOUR_MS / 4
 
-/** Then the next night seals the day of an ended run, without its result. */
-const SEALED_MS = DAY_MS
+/** The time in which the seal of an ended run is requested. Then the next night seals its day, without the result. */
+const SEAL_MS = DAY_MS
 
 /** Returns the lost message of a part, or of the end of a run or its seal, and measures an overdue run. */
 export const expectedOfRun = async (
@@ -17,7 +17,7 @@ export const expectedOfRun = async (
   const [run, part] = await Promise.all([findRun(id), partId ? findPart(id, partId) : undefined])
   if (!run) return undefined
   const age = now.getTime() - run.startedAt.getTime()
-  if (run.endedAt && (partId || run.sealed || age > SEALED_MS)) return undefined
+  if (run.endedAt && (partId || run.sealed || age > SEAL_MS)) return undefined
   if (partId) {
     const at = new Date(now.getTime() - Math.min(age, HOUR_MS))
     return part?.findings === undefined
