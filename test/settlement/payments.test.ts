@@ -604,6 +604,22 @@ test.each([
   },
 )
 
+test('a reply that a bank has paid a payout never ends its retry, which the bank has yet to pay', async () => {
+  const batch = await batchOf(120_00)
+  clear()
+  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'ERROR')
+  const reply = await payDuring(batch, '00:00:01', async () => {
+    granted(await fail(batch, '00:01:01'))
+    bank.behaviours.push('pay later')
+    await retry(batch)
+  })
+  const { uuid, bankReference } = granted(reply)
+  expect(uuid).not.toBe(batch.uuid)
+  expect(bankReference).toBe(`B-${uuid.slice(0, 8)}`)
+  const message = 'the bank has paid a payout that ended otherwise'
+  expect(lines()).toContainEqual(expect.objectContaining({ message, batch: batch.id }))
+})
+
 test('a reply that a bank has paid is no error if an operator has recorded this payout since', async () => {
   const batch = await batchOf(120_00)
   clear()
