@@ -48,6 +48,9 @@ const RECORDS: Record<string, Records> = {
 /** The longest run of the function that seals a day. */
 const SEALING_MS = 15 * MINUTE_MS
 
+/** A seal takes dozens of calls. Where so many of its function have failed, the next night may be the first to seal. */
+const HINDERED_MIN = 100
+
 /** A sealed day has each record of its day that was written before, and the result of its own reconciliation. */
 const sealedDaysAreWhole: Check = (index, report) => {
   const { observations, setup, runs } = index
@@ -71,7 +74,11 @@ const sealedDaysAreWhole: Check = (index, report) => {
     const { startedAt, endedAt } = runs.find(({ item }) => item.id === day)?.item ?? {}
     if (reconciliation && reconciliation.checked_at !== startedAt)
       report(key, `has the result of ${reconciliation.checked_at}`)
-    if (reconciliation === null && endedAt && Date.parse(endedAt) + REPAIR_MS < at)
+    const since = Date.parse(endedAt ?? '')
+    const struck = observations.strikes.filter(
+      (one) => one.by === 'reconcile-part' && one.at > since && one.at < at,
+    )
+    if (reconciliation === null && since + REPAIR_MS < at && struck.length < HINDERED_MIN)
       report(key, `lacks the result that its reconciliation had at ${endedAt}`)
     if (!balances || setup.isRestored) continue
     const due = balancesOf(postings, startOf(day) + DAY_MS)
