@@ -256,6 +256,8 @@ const failSeal = async () => {
   expect(failed).toMatchObject({ batchItemFailures: [{}] })
 }
 
+const sealedWithResult = { content: { reconciliation: { differences: expect.any(Number) } } }
+
 test.each([
   [{ time: '02:18:00' }, 'requests it'],
   [{ time: '09:00:00' }, 'requests it'],
@@ -273,7 +275,7 @@ test.each([
     const bodies = does === 'requests it' ? [{ run: TODAY }] : []
     expect(await sweptAt(time, day)).toEqual({ bodies, unfinished: false })
     await perform()
-    expect((await findSealed(TODAY))?.content?.reconciliation).not.toBeNull()
+    expect(await findSealed(TODAY)).toMatchObject(sealedWithResult)
     expect(await sweptAt('23:00:00')).toEqual({ bodies: [], unfinished: false })
   },
 )
@@ -291,6 +293,5 @@ test('a run waits for an earlier one of its night that has ended and is not seal
   const sealed = () => Promise.all([TODAY, TOMORROW].map(findSealed))
   expect(await sealed()).toEqual([undefined, undefined])
   await perform()
-  const result = { content: { reconciliation: { differences: expect.any(Number) } } }
-  expect(await sealed()).toMatchObject([result, result])
+  expect(await sealed()).toMatchObject([sealedWithResult, sealedWithResult])
 })

@@ -1,4 +1,5 @@
 import type { Item } from '../../../sandbox/aws/table/change.ts'
+import type { Observations } from '../engine/observations.ts'
 import { balancesOf, postingsIn } from './ledger.ts'
 import type { Check, Checks } from './rules.ts'
 import { DAY_MS, MINUTE_MS, REPAIR_MS, startOf } from './time-and-money.ts'
@@ -51,6 +52,13 @@ const SEALING_MS = 15 * MINUTE_MS
 /** A seal takes dozens of calls. Where so many of its function have failed, the next night may be the first to seal. */
 const HINDERED_MIN = 100
 
+const isHindered = (span: { since: number; at: number }, { strikes }: Observations): boolean => {
+  const struck = strikes.filter(
+    ({ by, at }) => by === 'reconcile-part' && at > span.since && at < span.at,
+  )
+  return struck.length >= HINDERED_MIN
+}
+
 /** A sealed day has each record of its day that was written before, and the result of its own reconciliation. */
 const sealedDaysAreWhole: Check = (index, report) => {
   const { observations, setup, runs } = index
@@ -75,10 +83,8 @@ const sealedDaysAreWhole: Check = (index, report) => {
     if (reconciliation && reconciliation.checked_at !== startedAt)
       report(key, `has the result of ${reconciliation.checked_at}`)
     const since = Date.parse(endedAt ?? '')
-    const struck = observations.strikes.filter(
-      (one) => one.by === 'reconcile-part' && one.at > since && one.at < at,
-    )
-    if (reconciliation === null && since + REPAIR_MS < at && struck.length < HINDERED_MIN)
+    const isLate = reconciliation === null && since + REPAIR_MS < at
+    if (isLate && !isHindered({ since, at }, observations))
       report(key, `lacks the result that its reconciliation had at ${endedAt}`)
     if (!balances || setup.isRestored) continue
     const due = balancesOf(postings, startOf(day) + DAY_MS)

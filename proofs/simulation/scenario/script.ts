@@ -55,7 +55,7 @@ export type DebitScript = {
   reports: readonly ScriptedReport[]
   /** `invalid`: rejected. Otherwise the field that a repeat changes. */
   charge: 'once' | 'invalid' | keyof typeof DIFFERENCES
-  /** When its provider sends an identical repeat: at once, or when settings have changed. */
+  /** The seconds until its provider sends an identical repeat, some after settings have changed. */
   repeated: number | undefined
   /** Operations of `debitOperations`, also called by another provider. */
   calls: readonly { afterSeconds: number; name: api.OperationName }[]
